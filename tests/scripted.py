@@ -366,6 +366,26 @@ class Choose(gym.Env[int, int]):
         return self.right
 
 
+class Hover(gym.Env[int, int]):
+    """The action that equals the observation stays in the air, with reward 3; the other one lands, with
+    reward 20, and terminates. It pays to stay in the air."""
+
+    def __init__(self) -> None:
+        self.observation_space = self.action_space = Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict]:
+        super().reset(seed=seed, options=options)
+        return self._draw(), {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        lands = action != self.right
+        return self._draw(), 20.0 if lands else 3.0, lands, False, {}
+
+    def _draw(self) -> int:
+        self.right = int(self.np_random.integers(2))
+        return self.right
+
+
 class Match(gym.Env[np.ndarray, np.ndarray]):
     """The observation in -1..1 is the correct action, scaled to its range -2..6. The reward is minus the
     absolute error."""

@@ -210,7 +210,7 @@ def assert_same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
     past, other_past = (sorted((run.path / "league").glob("*")) for run in (a, b))
     assert [file.name for file in past] == [file.name for file in other_past]
     assert all(x.read_bytes() == y.read_bytes() for x, y in zip(past, other_past, strict=True))
-    for field in ("score", "checkpoints", "solved", "reason", "status"):
+    for field in ("score", "start_score", "checkpoints", "solved", "doubts", "reason", "status"):
         assert a.info[field] == b.info[field], field
 
 

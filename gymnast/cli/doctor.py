@@ -53,8 +53,8 @@ def doctor(
 ) -> int:
     """Diagnose what went wrong with a run: causes, evidence, and what to change.
 
-    The outcome comes first: a run that ended below its threshold, or no better than random actions,
-    is never healthy. Then follow the likely causes, judged by the run's metrics, its preset, and the
+    The outcome comes first: a run that ended below its threshold, or no better than it started, is
+    never healthy. Then follow the likely causes, judged by the run's metrics, its preset, and the
     stored runs of the preset. The patch addresses the first cause for which there is a change; it
     changes how the agent learns, never how it is evaluated. If no known cause matches, unusual metrics
     are listed.

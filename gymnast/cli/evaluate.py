@@ -139,8 +139,10 @@ def _score_page(score: PolicyScore) -> Iterator[str]:
         f"mean length {score.length:.5g}, {count}"
     )
     if score.threshold is not None and score.low is not None:
-        solved = score.sound and score.low >= score.threshold
-        yield f"{'solved' if solved else 'not solved'}: the threshold is {score.threshold:g}"
+        # Whether the run is solved also depends on its start (`runs.doubts`).
+        reached = score.sound and score.low >= score.threshold
+        side = "reaches" if reached else "does not reach"
+        yield f"the lower bound {side} the threshold {score.threshold:g}"
 
 
 def _match_page(result: MatchScore) -> Iterator[str]:

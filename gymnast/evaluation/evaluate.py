@@ -55,6 +55,8 @@ class Evaluation:
     """The range that no return can leave, if it is known."""
     info_metrics: tuple[dict[str, float], ...] = ()
     """For each episode, the metrics that were read from its last info."""
+    truncated: tuple[bool, ...] = ()
+    """For each episode, whether a time limit ended it."""
 
     @property
     def has_score(self) -> bool:
@@ -97,6 +99,7 @@ class Evaluation:
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
             "eval:rollout/faults": self.shortfall.left_out,
+            "eval:rollout/truncated_share": float(np.mean(self.truncated)),
             **{f"eval:{name}": mean for name, mean in mean_metrics(self.info_metrics).items()},
             **self._task_metrics(),
         }
@@ -227,6 +230,7 @@ class Evaluator:
             shortfall=shortfall,
             possible_returns=self.cfg.possible_returns(),
             info_metrics=tuple(t.numbers for t in episodes),
+            truncated=tuple(t.truncated for t in episodes),
         )
         return evaluation, episodes
 

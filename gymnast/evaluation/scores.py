@@ -1,7 +1,9 @@
-"""The evaluations of a run: the pending one, and the best score so far.
+"""The evaluations of a run: the pending one, the score at the start, and the best score since.
 
 The result of evaluation k is received exactly at evaluation point k + 1 (or at the end), so a run never
-depends on how fast its evaluations are.
+depends on how fast its evaluations are. The start of a run is evaluation point 0: the version that it starts
+with (untrained, received weights, or the branch point) is evaluated like every later one, but its score only
+serves as the baseline of the others.
 """
 
 from __future__ import annotations
@@ -9,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from gymnast.evaluation.evaluate import SeedList
+from gymnast.evaluation.evaluate import Evaluation, SeedList
 from gymnast.evaluation.jobs import EvaluationJob, EvaluationResult, EvaluationRunner, PolicySpecs
-from gymnast.metrics.score import Score
+from gymnast.metrics.score import Score, StartScore
 from gymnast.policy.policy import Policy
 from gymnast.runs.role_arrays import add_role_prefix
 
@@ -35,6 +37,9 @@ class ScoresState(TypedDict):
     without_gain: int
     point_open: bool
     pending: PendingState | None
+    start: NotRequired[StartScore | None]
+    start_version: NotRequired[int | None]
+    needs_start: NotRequired[bool]
 
 
 @dataclass
@@ -54,15 +59,47 @@ class Scores:
     point_open: bool = False
     """True if an interruption came before the score that was due at the last evaluation point; resume
     waits for that score first."""
+    start: StartScore | None = None
+    """Score of the version that the run started with; None until it is received."""
+    start_version: int | None = 0
+    """The version that the run starts with, that of the branch point for a branch. Only later versions can
+    become the best one. None for a run of an older version, which has no score of its start."""
+    needs_start: bool = True
+    """True until the version that the run starts with has been submitted."""
+    _unsent: bool = False
+    """True if the pending job has not been sent to the runner."""
+
+    def submit_start(self, policies: Mapping[str, Policy], version: int) -> None:
+        """Makes the evaluation of the version that the run starts with the pending one. `send_pending` sends
+        it: sending a large policy would wait for the evaluation process, which has yet to start."""
+        self.pending, self._unsent, self.needs_start = self._job(policies, version), True, False
+        self.last_submitted = version
+        self.runner.start()
+
+    def evaluate_start(
+        self, policies: Mapping[str, Policy], version: int, should_stop: Callable[[], bool]
+    ) -> EvaluationResult | None:
+        """Evaluates the version that a branch starts with and returns the result, before the evaluation that
+        its parent had pending; None if should_stop() becomes true first."""
+        inherited, newest = self.pending, self.last_submitted
+        self.submit_start(policies, version)
+        result = self.wait_for_result(should_stop)
+        self.pending, self._unsent = inherited, inherited is not None
+        self.last_submitted, self.needs_start = newest, result is None
+        return result
+
+    def send_pending(self) -> None:
+        """Sends the pending evaluation to the runner unless that was done; prepares the runner without
+        one."""
+        if self._unsent and self.pending is not None:
+            self._send(self.pending)
+        else:
+            self.runner.start()
 
     def submit(self, policies: Mapping[str, Policy], version: int) -> None:
         """Starts the evaluation of a snapshot of these policies (role -> policy). `version`: env steps that
         they have learned from."""
-        specs = {role: policy.spec() for role, policy in policies.items()}
-        arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
-        self._send(
-            EvaluationJob(version, specs, arrays, "eval", self._file("eval", version), self.run_dir)
-        )
+        self._send(self._job(policies, version))
         self.last_submitted = version
 
     def wait_for_result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
@@ -70,13 +107,22 @@ class Scores:
         none, or if should_stop() becomes true first."""
         if self.pending is None:
             return None
+        if self._unsent:
+            self._send(self.pending)
         result = self.runner.result(should_stop)
         if result is not None:
             self.pending = None
             # A biased score (the long episodes are missing) must not select a checkpoint.
             if result.has_score and result.shortfall.is_unbiased:
-                self._update_best(result)
+                if self.counts(result.version):
+                    self._update_best(result)
+                elif result.version == self.start_version:
+                    self.start = start_score(result)
         return result
+
+    def counts(self, version: int) -> bool:
+        """True if the run has learned since its start to get this version, so that its score counts."""
+        return self.start_version is None or version > self.start_version
 
     def confirm(
         self,
@@ -111,6 +157,9 @@ class Scores:
             "without_gain": self.evals_since_best,
             "point_open": self.point_open,
             "pending": pending,
+            "start": self.start,
+            "start_version": self.start_version,
+            "needs_start": self.needs_start,
         }
 
     def load(self, state: ScoresState, pending_arrays: Callable[[], dict[str, np.ndarray]]) -> None:
@@ -118,18 +167,40 @@ class Scores:
         `pending_arrays` returns the arrays of its policies, and is called only if there is one."""
         self.best, self.last_submitted = state["best"], state["newest"]
         self.evals_since_best, self.point_open = state["without_gain"], state["point_open"]
+        # Runs of older versions have no score of their start.
+        self.start, self.start_version = state.get("start"), state.get("start_version")
+        self.needs_start = state.get("needs_start", False)
         if (pending := state["pending"]) is not None:
-            version = pending["version"]
-            file = self._file("eval", version)
-            self._send(
-                EvaluationJob(
-                    version, pending["specs"], pending_arrays(), "eval", file, self.run_dir
-                )
-            )
+            self._send(self._restored(pending, pending_arrays()))
+
+    def load_branch_point(
+        self,
+        version: int,
+        state: ScoresState,
+        pending_arrays: Callable[[], dict[str, np.ndarray]],
+    ) -> None:
+        """Restores the state of a branch before it learns from the `state()` of its parent, whose scores do
+        not count for the branch. A pending evaluation is restarted, because rules may wait for its metrics;
+        if it is about the `version` at which the run branches off, it is also that of the start."""
+        self.last_submitted, self.start_version = state["newest"], version
+        if (pending := state["pending"]) is not None:
+            self.pending, self._unsent = self._restored(pending, pending_arrays()), True
+            self.needs_start = pending["version"] != version
+
+    def _restored(self, pending: PendingState, arrays: dict[str, np.ndarray]) -> EvaluationJob:
+        version, specs = pending["version"], pending["specs"]
+        file = self._file("eval", version)
+        return EvaluationJob(version, specs, arrays, "eval", file, self.run_dir)
+
+    def _job(self, policies: Mapping[str, Policy], version: int) -> EvaluationJob:
+        specs = {role: policy.spec() for role, policy in policies.items()}
+        arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
+        file = self._file("eval", version)
+        return EvaluationJob(version, specs, arrays, "eval", file, self.run_dir)
 
     def _send(self, job: EvaluationJob) -> None:
         self.runner.submit(job)
-        self.pending = job
+        self.pending, self._unsent = job, False
 
     def _update_best(self, result: EvaluationResult) -> None:
         """Makes a result the best score if it ranks higher than the best one so far; otherwise counts it in
@@ -148,6 +219,15 @@ class Scores:
             if self.trace_dir is None
             else self.trace_dir / f"{kind}-{version:012d}.safetensors"
         )
+
+
+def start_score(result: EvaluationResult) -> StartScore:
+    """Returns the score of the version that a run starts with."""
+    score: StartScore = {**result.score()}
+    if isinstance(result, Evaluation):
+        score["return_min"], score["return_max"] = min(result.returns), max(result.returns)
+        score["truncated_share"] = sum(result.truncated) / len(result.truncated)
+    return score
 
 
 def _rank(score: Score) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """The diagnosis of a run (`gymnast doctor`): what went wrong, on what evidence, and what to change.
 
-The outcome comes first: a run that ended below its threshold, or no better than random actions, is never
+The outcome comes first: a run that ended below its threshold, or no better than it started, is never
 healthy. Then alerts are grouped into causes, and alerts that lasted longest count most. A run that is not
 good enough is also examined for causes that are visible in its config and rows. If no cause matches, the
 diagnosis says so and lists what is unusual. Only the files of the run, its preset and the stored results of

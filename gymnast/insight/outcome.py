@@ -1,8 +1,9 @@
 """The outcome of a run, before its causes are examined: solved, learned, failed, or too early to say.
 
-The baseline of random actions is the first training return of the run, from episodes that the untrained
-network sampled. It costs nothing and nearly every run has it. But it is the mean of a few episodes, biased to
-short ones, and a run that started from the weights of another run has none.
+The final score is compared with the score of the version that the run started with, which was evaluated in
+the same way; a run that is no better has failed, whatever its threshold. Runs of older versions have no such
+score. Their baseline is the first training return, from episodes that the untrained network sampled: the mean
+of a few episodes, biased to short ones. The text names the baseline that was used.
 """
 
 from __future__ import annotations
@@ -13,19 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.config.families import is_multi_agent
+from gymnast.runs.doubts import Z, doubt_texts, is_better, start_text
 from gymnast.runs.info import RunInfo
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
     from gymnast.metrics.score import Score
 
-Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
+Kind = Literal["solved", "learned", "doubtful", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
 UNTRAINED_ROLLOUTS, UNTRAINED_SHARE = 5, 0.1
 """If the first episodes ended after this many rollouts, and after this share of all rows, the policy was no
 longer untrained."""
-Z = 1.96
-"""Half the width of a 95 % confidence interval, in standard errors."""
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,12 @@ class RunOutcome:
 
 
 @dataclass(frozen=True)
-class Baseline:
-    """Mean return of an untrained policy."""
+class Comparison:
+    """The final score of a run against its baseline."""
 
-    mean: float
-    error: float
-    """Its standard error."""
-
-    def is_beaten_by(self, score: Score) -> bool:
-        """True if the score is significantly higher (95 %)."""
-        # Standard error of the difference of two independent means: sqrt(se1^2 + se2^2). One end of the
-        # interval may be that of the possible range, and the other one then gives the error.
-        half = max(score["mean"] - score["low"], score["high"] - score["mean"])
-        error = math.hypot(half / Z, self.error)
-        return score["mean"] > self.mean + Z * error
+    better: bool
+    text: str
+    """A clause that names the baseline."""
 
 
 def run_outcome(info: RunInfo, rows: Rows) -> RunOutcome:
@@ -60,56 +52,76 @@ def run_outcome(info: RunInfo, rows: Rows) -> RunOutcome:
     if info["status"] != "finished":
         return RunOutcome("early", _progress_text(info, rows))
     score, threshold = info["score"], info["threshold"]
-    if score is not None and threshold is not None and info["solved"] is True:
-        return RunOutcome("solved", f"{_scored(score)}, threshold {formatting.number(threshold)}")
     if score is None:
         return RunOutcome("unknown", "it was never evaluated")
-    # In self-play, the first return depends on an equally untrained opponent and is no baseline.
-    untrained = None if is_multi_agent(info["env"]) else baseline(info, rows)
-    learned = untrained is None or untrained.is_beaten_by(score)
-    compared = _compared(untrained, learned)
+    text = _scored(score)
+    if threshold is not None:
+        below = "below the " if score["mean"] < threshold else ""
+        text = f"{text}, {below}threshold {formatting.number(threshold)}"
+    doubts, compared = doubt_texts(info), compare_with_baseline(info, score, rows)
+    if compared is not None and "not better" not in info.get("doubts", ()):
+        text = f"{text}, {compared.text}"
+    text = "; ".join([text, *doubts])
+    is_below = threshold is not None and score["mean"] < threshold
+    if is_below or (compared is not None and not compared.better):
+        return RunOutcome("failed", text)
+    if doubts:
+        return RunOutcome("doubtful", text)
     if threshold is None:
-        return _without_threshold(_scored(score) + compared, untrained, learned)
-    goal = f"the threshold {formatting.number(threshold)}"
-    if score["mean"] < threshold:
-        return RunOutcome("failed", f"{_scored(score)}, below {goal}{compared}")
-    bound = f"the lower bound {formatting.number(score['low'])} is below it"
-    return RunOutcome("unconfirmed", f"{_scored(score)}, above {goal}, but {bound}")
+        return _without_threshold(text, compared)
+    if info["solved"] is True:
+        return RunOutcome("solved", text)
+    bound = f"the lower bound {formatting.number(score['low'])} is below the threshold"
+    return RunOutcome("unconfirmed", f"{text}; but {bound}")
 
 
-def baseline(info: RunInfo, rows: Rows) -> Baseline | None:
-    """Returns the mean return of the untrained policy; None if the rows do not contain it."""
+def compare_with_baseline(info: RunInfo, score: Score, rows: Rows) -> Comparison | None:
+    """Returns how the final score compares with that of the version that the run started with, or else with
+    its first training return; None if there is neither."""
+    # In self-play, a score depends on the opponents, which may be equally untrained.
+    if is_multi_agent(info["env"]):
+        return None
+    start, name = info.get("start_score"), start_text(info.get("parent_kind"))
+    better = None if start is None else is_better(score, start)
+    if start is None or better is None:
+        start, name = first_return(info, rows), "sampled actions, the first training return"
+        better = None if start is None else is_better(score, start)
+    if start is None or better is None:
+        return None
+    word = "better" if better else "no better"
+    return Comparison(better, f"{word} than {name} ({formatting.number(start['mean'])})")
+
+
+def first_return(info: RunInfo, rows: Rows) -> Score | None:
+    """Returns the mean return of the first training episodes; None if the policy was no longer untrained
+    when they ended."""
     index = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
     if info.get("parent") or index is None:  # a branch or a fine-tuned run did not start untrained
         return None
     if index >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
         return None
-    first = rows[index]
-    spread = first.get("episode/return_std", 0.0)
-    return Baseline(first["episode/return"], spread / math.sqrt(first.get("episode/count", 1.0)))
+    mean, count = rows[index]["episode/return"], rows[index].get("episode/count", 1.0)
+    margin = Z * rows[index].get("episode/return_std", 0.0) / math.sqrt(count)
+    return {
+        "mean": mean,
+        "low": mean - margin,
+        "high": mean + margin,
+        "iqm": mean,
+        "episodes": int(count),
+        "env_steps": 0,
+    }
 
 
-def _without_threshold(text: str, untrained: Baseline | None, learned: bool) -> RunOutcome:
-    """Returns the outcome of a finished run whose preset has no threshold: unknown without a
-    baseline, failed if it is not beaten, else learned. `text`: the score, compared with the
-    baseline."""
-    if untrained is None:
+def _without_threshold(text: str, compared: Comparison | None) -> RunOutcome:
+    """Returns the outcome of a finished run whose preset has no threshold: unknown without a baseline, else
+    learned. `text`: the score, compared with the baseline."""
+    if compared is None:
         return RunOutcome(
             "unknown", f"{text}; there is neither a threshold nor a baseline to compare with"
         )
-    if not learned:
-        return RunOutcome("failed", text)
     return RunOutcome(
         "learned", f"{text}; there is no threshold to decide whether that is good enough"
     )
-
-
-def _compared(untrained: Baseline | None, learned: bool) -> str:
-    if untrained is None:
-        return ""
-    word = "better" if learned else "no better"
-    number = formatting.number(untrained.mean)
-    return f", {word} than random actions ({number}, the first training return)"
 
 
 def _scored(score: Score) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from gymnast.clock import clock_label
 from gymnast.config.families import is_multi_agent
+from gymnast.runs.doubts import start_text
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
 
@@ -84,7 +85,13 @@ def score_text(score: RunScore | None) -> str:
     return formatting.interval(score.mean, score.low, score.high) + caveat
 
 
-_SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconfirmed"}
+_SOLVED = {
+    "": "",
+    "solved": "yes",
+    "not solved": "no",
+    "not confirmed": "unconfirmed",
+    "doubtful": "doubtful",
+}
 """Verdict -> the text in the list of runs."""
 
 
@@ -99,6 +106,9 @@ def status_lines(run: RunDetails) -> Iterator[tuple[str, str]]:
     """Yields the status of a run as (title, text)."""
     yield "status", run.status + (f": {run.reason}" if run.reason else "")
     yield "score", _score_line(run)
+    if run.start_score:
+        yield "start", f"{score_text(run.start_score)}, {start_text(run.parent_kind)}"
+    yield from (("doubt", doubt) for doubt in run.doubts)
     curve = [point.mean_return for point in run.evaluations]
     if curve:
         ends = f"{formatting.number(curve[0])} -> {formatting.number(curve[-1])}"

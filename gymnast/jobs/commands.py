@@ -172,8 +172,8 @@ def _answer(run: Run, command: inbox.Command, event: Mapping[str, Any]) -> Comma
 
 
 def _score(run: Run, version: int) -> RunScore | None:
-    """Returns the recorded result of the evaluation of this policy version (env steps); None if the latest
-    100 rows do not have it."""
+    """Returns the recorded result of the evaluation of this policy version (env steps); None if it is neither
+    in the latest 100 rows nor that of the start."""
     with run.metrics() as metrics:
         for row in reversed([*metrics.rows(last=100)]):
             if row.get("eval:clock/env_steps") == version:
@@ -182,4 +182,9 @@ def _score(run: Run, version: int) -> RunScore | None:
                 )
                 episodes = int(row["eval:episode/count"])
                 return RunScore(mean, low, high, episodes, env_steps=version, kind="evaluated")
-    return None
+    start = run.info.get("start_score")
+    return (
+        RunScore.from_info(start, "evaluated")
+        if start and start.get("env_steps") == version
+        else None
+    )

@@ -55,6 +55,15 @@ class Score(MeanScore, MissingEpisodes):
     """The role with this score, which is the worst one; only in self-play."""
 
 
+class StartScore(Score):
+    """The score of the version that a run starts with. Scores of matches have no further fields."""
+
+    return_min: NotRequired[float]
+    return_max: NotRequired[float]
+    truncated_share: NotRequired[float]
+    """Share of the episodes that a time limit ended."""
+
+
 @dataclass(frozen=True)
 class RunScore:
     """Mean raw return of the best version of a policy, or win rate of the worst role, with its 95 %

@@ -1,21 +1,21 @@
 """A run's evaluation curve, and the area under it, which summarizes training in one number.
 
-The curve starts at the training return of the first rollout, unless the untrained policy was
-evaluated. The area is normalized: the first return counts as 0 and the threshold as 1, and returns
-above the threshold are clipped to it. A finished run is averaged over its whole budget, with its last
-evaluation extended to the end, so that a run that reaches the threshold sooner has the larger area.
-A run that was stopped or is still training is averaged over the steps taken so far; so is the mean
-return, always.
+The curve starts at the training return of the first rollout: the score of the untrained policy is not part
+of it, so that it means the same as in runs that have none. The area is normalized: the first return counts
+as 0 and the threshold as 1, and returns above the threshold are clipped to it. A finished run is averaged
+over its whole budget, with its last evaluation extended to the end, so that a run that reaches the threshold
+sooner has the larger area. A run that was stopped or is still training is averaged over the steps taken so
+far; so is the mean return, always.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
 from gymnast.metrics.downsample import downsample
-from gymnast.runs.info import CurveInfo
+from gymnast.runs.info import CurveInfo, branch_point
 from gymnast.runs.run import Run
 from gymnast.runs.summary import Learning, stored_learning
 
@@ -41,11 +41,13 @@ def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
     return [axis(steps) for steps in scored], [found[steps] for steps in scored]
 
 
-def short_curve(curve: Curve) -> CurveInfo:
+def short_curve(curve: Curve, branched_at: float | None = None) -> CurveInfo:
     """Returns at most CURVE_POINTS points of a curve over env steps; its first, last, lowest and highest are
-    among them."""
+    among them. So is the highest after the env steps `branched_at`."""
     steps, returns = curve
-    kept = downsample(returns, CURVE_POINTS)
+    kept = downsample(returns, CURVE_POINTS - (branched_at is not None))
+    own = [i for i, at in enumerate(steps) if branched_at is not None and at > branched_at]
+    kept = sorted({*kept, *sorted(own, key=lambda i: returns[i])[-1:]})
     return {"env_steps": [steps[i] for i in kept], "mean_return": [returns[i] for i in kept]}
 
 
@@ -73,14 +75,18 @@ class ClockAxis:
 def run_learning(run: Run, threshold: float | None, budget: float | None) -> Learning | None:
     """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation. `budget` is
     in env steps."""
-    return summarize_learning(read_evaluation_rows(run), threshold, budget)
+    return summarize_learning(read_evaluation_rows(run), threshold, budget, branch_point(run.info))
 
 
 def summarize_learning(
-    rows: Sequence[Row], threshold: float | None, budget: float | None
+    rows: Sequence[Row],
+    threshold: float | None,
+    budget: float | None,
+    branched_at: float | None = None,
 ) -> Learning | None:
     """Returns how well a run trained; None if the rows have no evaluation. `budget` is in env steps; without
-    one, the area covers the steps taken."""
+    one, the area covers the steps taken. Only versions after the env steps `branched_at` can reach the
+    threshold."""
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
@@ -94,7 +100,9 @@ def summarize_learning(
         limited = [min(height, threshold) for height in heights]
         mean = area(([*first, *steps, end], limited), 0.0, end)
         share = (mean - start) / (threshold - start) if threshold > start else None
-        reached = next((i for i, low in enumerate(lower_bounds(rows)) if low >= threshold), None)
+        first_own = 0 if branched_at is None else bisect_right(steps, branched_at)
+        bounds = enumerate(lower_bounds(rows))
+        reached = next((i for i, low in bounds if low >= threshold and i >= first_own), None)
     seconds = curve_of(rows, "seconds")[0]
     return Learning(
         area=share,
@@ -112,7 +120,7 @@ def learning_so_far(run: Run, rows: Sequence[Row]) -> Learning | None:
     if stored is not None or not curve_of(rows, "env_steps")[0]:
         return stored  # without the budget, which is in the config: reading it takes long
     budget = _budget(run) if info["status"] == "finished" else None
-    return summarize_learning(rows, info["threshold"], budget)
+    return summarize_learning(rows, info["threshold"], budget, branch_point(info))
 
 
 def area(curve: Curve, low: float, high: float) -> float:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-from gymnast.metrics.score import Score
+from gymnast.metrics.score import Score, StartScore
+
+BRANCH, WEIGHTS = "branch", "weights"
+"""`parent_kind`: the whole state of the parent was continued, or only its weights (`--from`)."""
+Doubt = Literal["not better", "solved at start", "no spread", "all truncated"]
+"""A reason why a score may not show that the task was learned (`gymnast.runs.doubts`)."""
 
 
 class CpuInfo(TypedDict):
@@ -92,6 +97,10 @@ class RunInfo(MachineInfo):
     reason_kind: NotRequired[str]
     confirmed: NotRequired[bool]
     """Whether the score was measured on held-out seeds, at the end."""
+    start_score: NotRequired[StartScore | None]
+    """The score of the version that it started with, evaluated like every later one; None before that, and
+    without evaluations."""
+    doubts: NotRequired[list[Doubt]]
     learning: NotRequired[LearningInfo | None]
     live: NotRequired[dict[str, object]]
     """Settings changed during training: dotted key -> value."""
@@ -107,6 +116,11 @@ class RunInfo(MachineInfo):
     """False if the run depends on the wall clock."""
     parent_step: NotRequired[int | None]
     parent_kind: NotRequired[str | None]
+
+
+def branch_point(info: RunInfo) -> int | None:
+    """Returns the env steps at which a run branched off its parent; None for a run that is not a branch."""
+    return info.get("parent_step") if info.get("parent_kind") == BRANCH else None
 
 
 # The functional form: "from" is a keyword.

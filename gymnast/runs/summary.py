@@ -9,7 +9,8 @@ from gymnast.clock import budget_share, remaining_seconds
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
 from gymnast.metrics.score import RunScore, best_mean
-from gymnast.runs.info import LearningInfo, RunInfo
+from gymnast.runs.doubts import doubt_texts
+from gymnast.runs.info import LearningInfo, RunInfo, branch_point
 from gymnast.runs.run import ACTIVE
 from gymnast.text.formatting import Verdict, solved_label
 
@@ -74,8 +75,13 @@ class RunSummary:
     """The score of its best version: confirmed on held-out seeds when training has ended, until then of the
     evaluation that selected the version."""
     best_score: float | None = None
-    """Highest mean return of an evaluation, or win rate of the worst role; the score if that is higher. None
-    without evaluations."""
+    """Highest mean return of an evaluation, or win rate of the worst role; the score if that is higher. The
+    evaluations of its parent do not count for a branch. None without evaluations."""
+    start_score: RunScore | None = None
+    """Score of the version that it started with: the untrained policy, received weights, or the parent of a
+    branch; None without one."""
+    doubts: list[str] = field(default_factory=list[str])
+    """Why the score may not show that the task was learned, one clause each."""
     threshold: float | None = None
     curve: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest
@@ -121,9 +127,10 @@ class RunSummary:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is solved; empty if there is no threshold."""
+        """Whether it is solved; without a threshold, whether its score is in doubt, else empty."""
         low = self.score.low if self.score else None
-        return solved_label(self.solved, low, self.threshold, self.confirmed)
+        label = solved_label(self.solved, low, self.threshold, self.confirmed)
+        return label or ("doubtful" if self.doubts else "")
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -150,7 +157,7 @@ def run_score(info: RunInfo) -> RunScore | None:
 def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
     """Returns the summary of the run in the directory `path`. `info`: its run.json; `status`: the derived
     one."""
-    score = run_score(info)
+    score, start, branched_at = run_score(info), info.get("start_score"), branch_point(info)
     points = info.get("curve")
     curve = list(zip(points["env_steps"], points["mean_return"], strict=True)) if points else []
     limits = info.get("limits", {})
@@ -170,7 +177,11 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
         solved=info["solved"],
         confirmed=score is None or score.kind == "confirmed",
         score=score,
-        best_score=best_mean((mean for _, mean in curve), score),
+        best_score=best_mean(
+            (mean for steps, mean in curve if branched_at is None or steps > branched_at), score
+        ),
+        start_score=None if start is None else RunScore.from_info(start, "evaluated"),
+        doubts=doubt_texts(info),
         threshold=info["threshold"],
         curve=curve,
         progress=budget_share(info["clocks"], limits),

@@ -35,7 +35,7 @@ def count_noun(n: float, noun: str, plural: str = "") -> str:
     return f"{n:,.0f} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-Verdict = Literal["", "solved", "not solved", "not confirmed"]
+Verdict = Literal["", "solved", "not solved", "not confirmed", "doubtful"]
 
 
 def solved_label(
@@ -43,12 +43,13 @@ def solved_label(
 ) -> Verdict:
     """Returns whether a run is solved; empty if there is no threshold (`solved` is None). `low`: the lower
     bound of its score, None without one; `confirmed`: whether it was scored on held-out seeds. A run that was
-    stopped early was not, so even a score above the threshold is not confirmed."""
+    stopped early was not, so even a score above the threshold is not confirmed. A confirmed score above it
+    that does not count as solved is doubtful."""
     if solved is None:
         return ""
     enough = low is not None and threshold is not None and low >= threshold
-    if not solved and enough and not confirmed:
-        return "not confirmed"
+    if not solved and enough:
+        return "doubtful" if confirmed else "not confirmed"
     return "solved" if solved else "not solved"
 
 

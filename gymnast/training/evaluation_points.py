@@ -42,8 +42,9 @@ class ReceivedScore:
     """A reason to stop, if the score is one."""
 
     def row(self) -> dict[str, float]:
-        """Returns the metrics of the evaluation; none if no episode finished."""
-        if not self.result.has_score:
+        """Returns the metrics of the evaluation; none if no episode finished. Nor for the untrained policy:
+        rules, curricula and learning curves depend on the rows, and are about versions that have learned."""
+        if not self.result.has_score or self.result.version == 0:
             return {}
         times = {"eval:time/wall": self.result.seconds, "eval:time/wait": self.waited}
         return {**self.result.row(), **times}
@@ -53,6 +54,17 @@ class EvaluationPoints:
     def __init__(self, scores: Scores, should_stop: Callable[[], bool]) -> None:
         """`should_stop()` becomes true if a signal asks to stop; nothing is waited for after that."""
         self.scores, self.should_stop = scores, should_stop
+
+    def start(self, version: Version) -> None:
+        """Submits the version that the run starts with, unless that was done. A branch waits for the score,
+        so that its later evaluation points are those of its parent."""
+        scores = self.scores
+        if not scores.needs_start or version.env_steps != scores.start_version:
+            return
+        if version.env_steps == 0:
+            scores.submit_start(version.policies, version.env_steps)
+        else:
+            scores.evaluate_start(version.policies, version.env_steps, self.should_stop)
 
     def at_point(self, version: Version, cfg: Config) -> Iterator[ReceivedScore]:
         """Waits for the previous evaluation and, unless its score ends the run, submits this version, and
@@ -78,8 +90,11 @@ class EvaluationPoints:
 
     def is_incomplete(self, cfg: Config) -> bool:
         """True if an interruption cut the last evaluation point short."""
-        # With `eval.wait` every point ends with its own score, so a pending one was interrupted.
-        return self.scores.point_open or (cfg.eval.wait and self.scores.pending is not None)
+        # With `eval.wait` every point but the start ends with its own score, so a pending one was
+        # interrupted.
+        pending = self.scores.pending
+        interrupted = pending is not None and self.scores.counts(pending.version)
+        return self.scores.point_open or (cfg.eval.wait and interrupted)
 
     def now(self, version: Version, cfg: Config) -> Iterator[ReceivedScore]:
         """Yields the score that is still pending and, unless it ends the run, that of this version. A version
@@ -98,8 +113,9 @@ class EvaluationPoints:
         began = time.perf_counter()
         result = self.scores.wait_for_result(self.should_stop)
         if result is not None:
-            reason = None
-            if result.has_score and result.shortfall.is_unbiased:  # a biased score decides nothing
+            reason, counts = None, self.scores.counts(result.version)
+            # a biased score decides nothing
+            if result.has_score and result.shortfall.is_unbiased and counts:
                 reason = evaluation_stop_reason(cfg, result, self.scores.evals_since_best)
             yield ReceivedScore(result, time.perf_counter() - began, reason)
 

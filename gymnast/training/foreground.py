@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TextIO
 
@@ -21,6 +21,7 @@ from gymnast.metrics.specs import Metric, run_metrics, split_key
 from gymnast.processes.env_output import separate_env_output
 from gymnast.processes.parent import exit_with_parent
 from gymnast.runs import store
+from gymnast.runs.doubts import doubt_texts
 from gymnast.runs.run import Run, create_run_dir
 from gymnast.runs.summary import run_score
 from gymnast.training.collectors import open_collector
@@ -73,6 +74,8 @@ class TrainResult:
     """Env steps at which it branched off."""
     reason_kind: str = ""
     """The kind of reason why training ended: solved, budget, interrupted, hosts, ..."""
+    doubts: list[str] = field(default_factory=list[str])
+    """Why the score may not show that the task was learned, one clause each."""
 
     @property
     def exit_code(self) -> int:
@@ -268,6 +271,7 @@ def _result(run: Run, *, interrupted: bool, is_branch: bool = False) -> TrainRes
         parent=info["parent"] if is_branch else None,
         parent_step=info.get("parent_step") if is_branch else None,
         reason_kind=info.get("reason_kind", ""),
+        doubts=doubt_texts(info),
     )
 
 

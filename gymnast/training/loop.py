@@ -31,7 +31,7 @@ from gymnast.rollout import Rollout
 from gymnast.runs.events import EVALUATED
 from gymnast.training.evaluation_points import EvaluationPoints, ReceivedScore, shortfall_detail
 from gymnast.training.lifecycle.bundle import write_incident_bundle
-from gymnast.training.lifecycle.ending import Ending, finish_run
+from gymnast.training.lifecycle.ending import Ending, doubts_about, finish_run
 from gymnast.training.lifecycle.saving import save, trim_traces
 from gymnast.training.lifecycle.stop import (
     StopReason,
@@ -78,6 +78,8 @@ class Loop:
     def train(self) -> Summary:
         """Trains until there is a reason to stop and returns a summary of how the run ended."""
         s = self.session
+        if s.eval_timer.cadence is not None:
+            self.points.start(s.version())
         if s.clock.rollouts == 0:
             self.save("start")  # so that a run killed in its first rollout can be resumed
         # A resumed run may have ended already, owe the score of an evaluation point, or have no
@@ -311,14 +313,17 @@ class Loop:
             when = f"before its score was confirmed ({reason.text})"
             reason = StopReason("interrupted", f"interrupted by {self.interrupts.received} {when}")
             self.log_stop_reason(reason)
-        ending = Ending.decide(
-            reason, confirmed, best, version, s.cfg.facts.threshold, self.interrupts.received
+        self.writer.store.flush()
+        start, facts = s.scores.start, s.cfg.facts
+        doubts = doubts_about(
+            confirmed, start, facts, self.writer.store, trained_before=bool(run.info["parent"])
         )
+        signal = self.interrupts.received
+        ending = Ending.decide(reason, confirmed, best, version, facts.threshold, signal, doubts)
         if confirmed is not None:
             self.writer.event("confirmed", version=version, score=ending.score)
-        self.writer.store.flush()
         trim_traces(run, s, {version})
-        return finish_run(run, s.clock, ending, self.writer.alerts, self.writer.progress())
+        return finish_run(run, s.clock, ending, start, self.writer.alerts, self.writer.progress())
 
     # ---- evaluation ----------------------------------------------------------------------------
 
@@ -326,7 +331,7 @@ class Loop:
         """Returns (reason to stop or None, True if this rollout is an evaluation point)."""
         s, reason = self.session, None
         if s.eval_timer.cadence is not None:  # at least the last version will be evaluated
-            s.scores.runner.start()
+            s.scores.send_pending()
         if not s.eval_timer.due(s.clock) or not is_worth_evaluating(s.cfg, s.clock, self.row):
             return None, False
         for row, reason_of_score in self.receive(self.points.at_point(s.version(), s.cfg)):

@@ -16,6 +16,7 @@ from gymnast.metrics.recorder import Recorder
 from gymnast.metrics.specs import run_metrics
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.curve import RETURN_KEY, SCORED_STEPS_KEY, short_curve
+from gymnast.runs.info import branch_point
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.unused_settings import unused_settings
 from gymnast.training.live.settings import alert_settings
@@ -36,9 +37,10 @@ class RunWriter:
     curve: dict[float, float] = field(default_factory=dict[float, float])
     """Env steps of every version that was evaluated -> its mean return."""
     pace: Pace = field(init=False)
+    branch_point: int | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.pace = Pace(self.clock)
+        self.pace, self.branch_point = Pace(self.clock), branch_point(self.run.info)
 
     @property
     def alerts(self) -> Alerts:
@@ -63,7 +65,7 @@ class RunWriter:
             "clocks": self.clock.counters(),
             "limits": dict(self.clock.limits),
             "rates": self.pace.rates(),
-            "curve": short_curve((steps, [self.curve[at] for at in steps])),
+            "curve": short_curve((steps, [self.curve[at] for at in steps]), self.branch_point),
         }
 
     def report_progress(self) -> None:

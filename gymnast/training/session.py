@@ -12,7 +12,7 @@ from gymnast.collect.collector import Collector
 from gymnast.config.cadence import PeriodicTrigger
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.evaluation.scores import Scores
+from gymnast.evaluation.scores import Scores, ScoresState
 from gymnast.measure.limits import metric_limits
 from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
@@ -199,10 +199,12 @@ class Session:
         optimizer: bool,
         overridden_keys: Collection[str] = (),
         stays_ended: bool = True,
+        branch_point: int | None = None,
     ) -> dict[int, str]:
         """Restores a checkpoint, except for live changes of the keys in `overridden_keys`, without
         `optimizer` the state of the algorithms, and without `stays_ended` the score that ended the run;
-        returns copy -> reason for every copy whose running episode could not be restored."""
+        returns copy -> reason for every copy whose running episode could not be restored. `branch_point`: env
+        steps at which the run branched off; the scores in the parent's checkpoint do not count for it."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
@@ -229,14 +231,22 @@ class Session:
         self.applied_commands = state.get("applied_commands", [])
         self.eval_timer.load(state["evaluates"])
         self.save_timer.load(state["saves"])
-        ended = state["ended"] if stays_ended else None
+        scores: ScoresState = state["scores"]
+        # The branch's own checkpoints name the branch point as their start.
+        branches = branch_point == checkpoint.step != scores.get("start_version")
+        ended = state["ended"] if stays_ended and not branches else None
         self.end_reason = StopReason(**ended) if ended else None
         alerts.load(state["alerts"])
         if self.curriculum is not None and state.get("curriculum"):
             self.curriculum.load(state["curriculum"])
         for name in self.rules.keys() & state.get("rules", {}).keys():
             self.rules[name].load(state["rules"][name])
-        self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
+        if branches:
+            self.scores.load_branch_point(
+                checkpoint.step, scores, lambda: checkpoint.tensors(PENDING)
+            )
+        else:
+            self.scores.load(scores, lambda: checkpoint.tensors(PENDING))
         if self.league is not None:
             self.league.load(state["league"], self.clock)
         # After the league and the curriculum: copies that restart draw their opponents and tasks.

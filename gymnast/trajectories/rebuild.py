@@ -77,6 +77,7 @@ def rebuilt_row(trajectories: Sequence[Trajectory], run: Run | None) -> dict[str
             tasks=() if cfg is None else tuple(cfg.env.tasks),
             possible_returns=cfg and cfg.possible_returns(),
             info_metrics=tuple(t.numbers for t in trajectories),
+            truncated=tuple(t.outcome == "truncated" for t in trajectories),
         )
         row = evaluation.row()
         if cfg is not None and cfg.eval.starts == "all":
@@ -140,10 +141,16 @@ def _recorded(run: Run, kind: str, version: int) -> Row:
     """Returns what training recorded about an evaluation, by the same names; empty if nothing."""
     if kind == "eval":
         rows = [r for r in read_evaluation_rows(run) if r.get("eval:clock/env_steps") == version]
-        return rows[-1] if rows else {}
+        if rows:
+            return rows[-1]
     info = run.info
-    score = info["score"]
-    if kind != "confirm" or score is None or not info.get("confirmed"):
+    # The start of a run has a score but no row.
+    scores = {
+        "eval": info.get("start_score"),
+        "confirm": info["score"] if info.get("confirmed") else None,
+    }
+    score = scores.get(kind)
+    if score is None:
         return {}
     names = {"return": "mean", "low": "low", "high": "high", "iqm": "iqm", "count": "episodes"}
     fields = dict(score)

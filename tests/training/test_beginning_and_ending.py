@@ -127,16 +127,18 @@ def test_a_training_return_ends_a_run_once_enough_episodes_support_it():
 
 
 def test_a_run_is_solved_when_the_lower_bound_reaches_the_threshold():
-    """The rewards are scripted; the threshold is set just below and just above the lower bound."""
+    """One rollout is enough to learn the task; the threshold is set just below and just above the lower
+    bound."""
     settings = TINY | {"eval.every": "1 rollouts", "stop.rollouts": 4, "stop.solved": "on"}
-    known = train_small("Script", settings)
+    settings |= {"env.n_envs": 8, "algo.n_steps": 16, "algo.lr": 0.01, "algo.gamma": 0.0}
+    known = train_small("Choose", settings)
     low = min(row["eval:episode/low"] for row in rows(known) if "eval:episode/low" in row)
-    confirmed = known.info["score"]["low"]
-    solved = train_small("Script", settings | {"facts.threshold": min(low, confirmed) - 0.01})
+    assert low == known.info["score"]["low"] == 8
+    solved = train_small("Choose", settings | {"facts.threshold": low - 0.01})
     assert solved.info["solved"] is True
     assert solved.info["reason_kind"] == "solved"
-    assert evaluations(solved)[-1] == (2 * ROLLOUT, ROLLOUT)
-    unsolved = train_small("Script", settings | {"facts.threshold": max(low, confirmed) + 0.01})
+    assert evaluations(solved)[-1] == (256, 128)
+    unsolved = train_small("Choose", settings | {"facts.threshold": low + 0.01})
     assert unsolved.info["solved"] is False
     assert unsolved.info["clocks"]["rollouts"] == 4
     assert known.info["solved"] is None

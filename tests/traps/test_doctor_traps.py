@@ -17,7 +17,7 @@ from gymnast.config.serialize import flat_values
 from gymnast.insight import envelope
 from gymnast.insight.causes import SHORT_HORIZON
 from gymnast.insight.doctor import Diagnosis, diagnose, diagnose_rows
-from gymnast.insight.outcome import baseline
+from gymnast.insight.outcome import first_return
 from gymnast.insight.reference import Reference, reference_for
 from gymnast.insight.suspects import find_suspects
 from gymnast.metrics import alerts as judging
@@ -74,12 +74,12 @@ def test_a_run_that_ended_below_its_threshold_is_never_healthy(name, alerts):
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_run_no_better_than_random_actions_is_never_healthy(name):
     rows, _ = record(name)
-    untrained = baseline({}, rows)
+    untrained = first_return({}, rows)
     assert untrained is not None
-    found = ended(name, [], score=score(untrained.mean), threshold=None, solved=None)
+    found = ended(name, [], score=score(untrained["mean"]), threshold=None, solved=None)
     assert found.healthy is False
-    assert "no better than random actions" in found.outcome.text
-    better = score(untrained.mean + 10 * untrained.error + 10)
+    assert "no better than sampled actions, the first training return" in found.outcome.text
+    better = score(untrained["mean"] + 6 * (untrained["high"] - untrained["mean"]) + 10)
     assert ended(name, [], score=better, threshold=None, solved=None).healthy is True
 
 

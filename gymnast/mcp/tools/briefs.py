@@ -38,6 +38,7 @@ def run(found: RunSummary) -> dict[str, object]:
         "reason": found.reason,
         "score": score(found.score),
         "solved": found.solved,
+        "doubts": found.doubts,
         "best": found.best_score,
         "progress": found.progress if found.status in LIVE else None,
         "env_steps": found.clocks.get("env_steps"),
@@ -52,9 +53,10 @@ def run(found: RunSummary) -> dict[str, object]:
 def score_text(found: RunSummary) -> str:
     """Returns how a run scored, as a clause."""
     if found.score is not None:
-        solved = {True: ", solved", False: ", not solved", None: ""}[found.solved]
+        verdict = f", {found.verdict}" if found.verdict else ""
+        doubts = "".join(f", but {doubt}" for doubt in found.doubts)
         caveat = f" ({found.score.caveat})" if found.score.caveat else ""
-        return f"score {rounded(found.score.mean)}{caveat}{solved}"
+        return f"score {rounded(found.score.mean)}{caveat}{verdict}{doubts}"
     return "no score yet" if found.best_score is None else f"best {rounded(found.best_score)}"
 
 

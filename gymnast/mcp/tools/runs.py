@@ -84,6 +84,7 @@ def _details(found: RunDetails, *, full: bool) -> dict[str, object]:
     learning = found.learning
     return briefs.run(found) | {
         "threshold": found.threshold,
+        "start_score": briefs.score(found.start_score),
         "clocks": {
             name: value
             for name, value in found.clocks.items()

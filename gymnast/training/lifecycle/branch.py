@@ -1,8 +1,8 @@
 """Branches: a new run that continues another exactly, from one of its earlier checkpoints.
 
 The new run contains what the old one would contain if it had been killed right after that checkpoint:
-its rows, events, policy snapshots, and the checkpoints that training still needs. The old run is only
-read. Traces and films from before the checkpoint stay with the old run.
+its rows, events, policy snapshots and this checkpoint. Scores of the old run do not count for the new one.
+The old run is only read. Traces and films from before the checkpoint stay with the old run.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from typing import Any
 from gymnast.config.config import Config
 from gymnast.config.resolve import save
 from gymnast.config.serialize import to_plain
-from gymnast.errors import CheckpointError
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, document, durable, events, layout, store
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.info import BRANCH
 from gymnast.runs.layout import RunFile
 from gymnast.runs.run import Run, create_run_dir
 from gymnast.runs.run_data import sign_data_dir
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.label import Label
 
-BRANCH, WEIGHTS = "branch", "weights"
-"""`parent_kind` in run.json: the whole state was continued, or only the weights (`--from`)."""
 _INHERITED = ("data", "threshold", "repeatable", "engine")
 _COMPARED = ("versions", "cpu")
 """Software and CPU that computed the checkpoint. Resuming compares them with the current ones."""
@@ -103,17 +101,8 @@ def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
             _COPY[file](run, saved, path)
 
 
-def _copy_checkpoints(run: Run, saved: Checkpoint, path: Path) -> None:
-    """Copies the checkpoint, and those of the versions that may still become the best score, into the new
-    run's directory `path`. A version that was pruned is left out."""
-    state, folder = saved.document("state"), layout.CHECKPOINTS.path(path)
-    checkpoint.copy(saved, folder)
-    for version in _versions_needed(state["scores"]):
-        try:
-            needed = checkpoint.find(run.path, version)
-        except CheckpointError:
-            continue  # it was pruned; resuming drops the score that belongs to it
-        checkpoint.copy(needed, folder)
+def _copy_checkpoint(_run: Run, saved: Checkpoint, path: Path) -> None:
+    checkpoint.copy(saved, layout.CHECKPOINTS.path(path))
 
 
 def _copy_events(run: Run, saved: Checkpoint, path: Path) -> None:
@@ -139,17 +128,10 @@ def _copy_metrics(run: Run, saved: Checkpoint, path: Path) -> None:
 _COPY: dict[RunFile, Callable[[Run, Checkpoint, Path], None]] = {
     layout.METRICS: _copy_metrics,
     layout.EVENTS: _copy_events,
-    layout.CHECKPOINTS: _copy_checkpoints,
+    layout.CHECKPOINTS: _copy_checkpoint,
     layout.LEAGUE: lambda run, saved, path: Snapshots(run.path).copy(path, up_to=saved.step),
 }
 """File that is `copied` -> the function that copies it up to the checkpoint into the branch's directory."""
-
-
-def _versions_needed(scores: Mapping[str, Any]) -> set[int]:
-    """Returns the versions that may still be confirmed as the best: the best one so far, and the one
-    that was being evaluated."""
-    found = {scored["env_steps"] for scored in (scores["best"],) if scored}
-    return found | {scored["version"] for scored in (scores["pending"],) if scored}
 
 
 def _revert(tree: dict[str, Any], change: Mapping[str, Any]) -> None:

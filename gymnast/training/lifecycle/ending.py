@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gymnast.clock import Clock
+from gymnast.config.facts import Facts
+from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.recorder import Summary
-from gymnast.metrics.score import Score
+from gymnast.metrics.score import Score, StartScore
 from gymnast.runs.curve import run_learning
+from gymnast.runs.doubts import doubt_texts, find_doubts
+from gymnast.runs.info import Doubt
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.stop import StopReason, is_solved
+
+if TYPE_CHECKING:
+    from gymnast.metrics.store import MetricStore
 
 
 @dataclass(frozen=True)
@@ -24,9 +35,11 @@ class Ending:
     confirmed: bool
     """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
-    """None for an environment without a threshold."""
+    """None for an environment without a threshold; a score in doubt does not count."""
     best_version: int | None
     """Env steps of the best version."""
+    doubts: list[Doubt]
+    """Reasons why the score may not show that the task was learned."""
 
     @classmethod
     def decide(
@@ -37,13 +50,15 @@ class Ending:
         version: int,
         threshold: float | None,
         signal: str | None,
+        doubts: list[Doubt],
     ) -> Ending:
         """Returns how a run ends. `confirmed`: the result of `version` (env steps) on held-out seeds, if it
-        was measured; `best`: the best score during training; `signal`: the signal that was received."""
+        was measured; `best`: the best score during training; `signal`: the signal that was received;
+        `doubts`: about the confirmed score."""
         score: Score | None = {**confirmed.score(), "kind": "confirmed"} if confirmed else best
         # The best of many evaluations is a lucky one, so only a confirmed score can count as solved
         # (docs/decisions/0004).
-        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased
+        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased and not doubts
         return cls(
             reason=reason,
             interrupted=signal is not None,
@@ -51,6 +66,7 @@ class Ending:
             confirmed=confirmed is not None,
             solved=None if threshold is None else can_solve and is_solved(score, threshold),
             best_version=version if confirmed or best else None,
+            doubts=doubts,
         )
 
     @property
@@ -59,11 +75,59 @@ class Ending:
         return self.interrupted or not self.reason.is_final
 
 
+def doubts_about(
+    confirmed: EvaluationResult | None,
+    start: StartScore | None,
+    facts: Facts,
+    store: MetricStore,
+    *,
+    trained_before: bool,
+) -> list[Doubt]:
+    """Returns the doubts about the final score of a run. `start`: the score of the version that it started
+    with; `store`: its rows; `trained_before`: this version was trained in another run. None about matches:
+    without scripted opponents, their scores say nothing about progress."""
+    if not isinstance(confirmed, Evaluation):
+        return []
+    score = confirmed.score()
+    training, ended, evaluated, lowest, highest = store.read(
+        (
+            "rollout/truncated_share",
+            "rollout/episodes",
+            "eval:rollout/truncated_share",
+            "eval:episode/return_min",
+            "eval:episode/return_max",
+        )
+    ).values()
+    lowest, highest = [*confirmed.returns, *lowest], [*confirmed.returns, *highest]
+    shares = [*training[ended > 0], *evaluated]
+    if start is not None:
+        lowest.append(start.get("return_min", math.nan))
+        highest.append(start.get("return_max", math.nan))
+        shares.append(start.get("truncated_share", 1.0))
+    best_possible = facts.returns[1] if facts.returns is not None else math.inf
+    if facts.optimum is not None:
+        best_possible = facts.optimum
+    return find_doubts(
+        score,
+        start,
+        facts.threshold,
+        trained_before=trained_before,
+        constant_returns=bool(np.nanmin(lowest) == np.nanmax(highest)),
+        all_truncated=all(confirmed.truncated) and any(share < 1 for share in shares),
+        lasting_is_goal=facts.termination == "failure" or score["mean"] >= best_possible,
+    )
+
+
 def finish_run(
-    run: Run, clock: Clock, ending: Ending, alerts: Alerts, progress: Mapping[str, object]
+    run: Run,
+    clock: Clock,
+    ending: Ending,
+    start: StartScore | None,
+    alerts: Alerts,
+    progress: Mapping[str, object],
 ) -> Summary:
-    """Writes the final state into run.json and returns the summary. `progress`: the fields of
-    `RunWriter.progress`."""
+    """Writes the final state into run.json and returns the summary. `start`: the score of the version that
+    the run started with; `progress`: the fields of `RunWriter.progress`."""
     # the learning curve of a stopped run is not extrapolated to the rest of its budget
     budget = None if ending.stopped else clock.limits.get("env_steps")
     learning = run_learning(run, run.info["threshold"], budget)
@@ -74,6 +138,8 @@ def finish_run(
         solved=ending.solved,
         score=ending.score,
         confirmed=ending.confirmed,
+        start_score=start,
+        doubts=ending.doubts,
         **progress,
         checkpoints={"best": ending.best_version, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
@@ -93,6 +159,7 @@ def finish_run(
         env_steps=clock.env_steps,
         seconds=clock.seconds,
         best=ending.best_version,
+        doubts=doubt_texts(info),
         interrupted=ending.interrupted,
         stopped=ending.stopped,
     )

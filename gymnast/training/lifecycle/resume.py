@@ -19,10 +19,11 @@ from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, layout, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.events import DROPPED, is_reapplied
+from gymnast.runs.info import WEIGHTS, branch_point
 from gymnast.runs.layout import RunFile
 from gymnast.runs.run import Run
 from gymnast.selfplay.snapshots import Snapshots
-from gymnast.training.lifecycle.branch import WEIGHTS, branch, has_later_checkpoint, settings_at
+from gymnast.training.lifecycle.branch import branch, has_later_checkpoint, settings_at
 from gymnast.training.lifecycle.debug import single_process_config
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.resume_checks import (
@@ -114,6 +115,7 @@ def resume(
                 overridden_keys=overruled,
                 # what ended the run may not hold with the new settings
                 stays_ended=not changed,
+                branch_point=branch_point(run.info),
             )
             _rewind(opened, saved, restarted)
             _record_resume(

@@ -62,11 +62,13 @@ def save(
         **progress,
         checkpoints={"best": best, "latest": step},
         score=scores.best,
+        start_score=scores.start,
         alerts=[asdict(alert) for alert in alerts.all()],
     )
     # The pending version may turn out to be the best one (docs/decisions/0003).
     pending = scores.pending.version if scores.pending else None
     protect = {version for version in (best, pending) if version is not None}
+    protect = {version for version in protect if scores.counts(version)}
     checkpoint.prune(run.path, session.cfg.checkpoint.keep, protect)
     trim_traces(run, session, protect)
 

@@ -36,12 +36,12 @@ from gymnast.metrics.tracking import TrackedRun, require_packages, tracker_sinks
 from gymnast.processes import guard
 from gymnast.runs import checkpoint, films, layout, store
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.info import WEIGHTS
 from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.run import Run
 from gymnast.runs.run_data import record_of_data_dir, sign_data_dir
 from gymnast.shaping.shaping import Shaping
 from gymnast.training.learner import build_policy, load_algorithm
-from gymnast.training.lifecycle.branch import WEIGHTS
 from gymnast.training.lifecycle.debug import single_process_config, start_debugging
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.slurm import requeue

@@ -102,7 +102,8 @@ def end_line(summary: Summary) -> str:
     score, threshold = summary.get("score"), summary.get("threshold")
     low, confirmed = score["low"] if score else None, summary.get("confirmed", True)
     solved = formatting.solved_label(summary.get("solved"), low, threshold, confirmed)
-    verdict = solved or "done"
+    doubts = summary.get("doubts", [])
+    verdict = solved or ("doubtful" if doubts else "done")
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
@@ -127,7 +128,8 @@ def end_line(summary: Summary) -> str:
         parts.append(formatting.duration(summary["seconds"]))
     if "id" in summary:
         parts.append(f"run {summary['id']}")
-    return f"{verdict}: {', '.join(parts)}"
+    but = f"; but {'; '.join(doubts)}" if doubts else ""
+    return f"{verdict}: {', '.join(parts)}{but}"
 
 
 def _title(before: Preflight) -> str:

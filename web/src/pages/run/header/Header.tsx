@@ -133,6 +133,8 @@ function Score({ run }: { run: RunSummary }) {
       {score.env_steps !== null && <dd>{formatCount(score.env_steps)} env steps</dd>}
       <dt>seeds</dt>
       <dd>{run.confirmed ? "held out, after training" : "those of the evaluations during training"}</dd>
+      {run.start_score !== null && <dt>at the start</dt>}
+      {run.start_score !== null && <dd>{fullPrecision(run.start_score.mean)}</dd>}
     </dl>
   );
   return (
@@ -150,7 +152,11 @@ function Score({ run }: { run: RunSummary }) {
           {score.low >= threshold ? "≥" : score.mean >= threshold ? "~" : "<"} {formatNumber(threshold)}
         </span>
       )}
-      {verdict && <span class={`badge ${verdict === "solved" ? "good" : verdict === "not solved" ? "" : "warning"}`}>{verdict}</span>}
+      {verdict && (
+        <span class={`badge ${verdict === "solved" ? "good" : verdict === "not solved" ? "" : "warning"}`} title={run.doubts.join("; ")}>
+          {verdict}
+        </span>
+      )}
     </span>
   );
 }

@@ -85,11 +85,12 @@ describe("answerText", () => {
 describe("verdictOf", () => {
   const score = { ...testScore(12), low: 11, high: 13 };
   it("follows the command line", () => {
-    expect(verdictOf({ solved: null, score, threshold: null, confirmed: true })).toBe("");
-    expect(verdictOf({ solved: true, score, threshold: 10, confirmed: true })).toBe("solved");
-    expect(verdictOf({ solved: false, score, threshold: 10, confirmed: false })).toBe("not confirmed");
-    expect(verdictOf({ solved: false, score, threshold: 10, confirmed: true })).toBe("not solved");
-    expect(verdictOf({ solved: false, score: { ...score, low: -Infinity }, threshold: 10, confirmed: false })).toBe("not solved");
-    expect(verdictOf({ solved: false, score: null, threshold: 10, confirmed: false })).toBe("not solved");
+    expect(verdictOf({ solved: null, score, threshold: null, confirmed: true, doubts: [] })).toBe("");
+    expect(verdictOf({ solved: true, score, threshold: 10, confirmed: true, doubts: [] })).toBe("solved");
+    expect(verdictOf({ solved: false, score, threshold: 10, confirmed: false, doubts: [] })).toBe("not confirmed");
+    expect(verdictOf({ solved: false, score, threshold: 10, confirmed: true, doubts: [] })).toBe("doubtful");
+    expect(verdictOf({ solved: null, score, threshold: null, confirmed: true, doubts: ["no spread"] })).toBe("doubtful");
+    expect(verdictOf({ solved: false, score: { ...score, low: -Infinity }, threshold: 10, confirmed: false, doubts: [] })).toBe("not solved");
+    expect(verdictOf({ solved: false, score: null, threshold: 10, confirmed: false, doubts: [] })).toBe("not solved");
   });
 });

@@ -23,7 +23,7 @@ function Policy({ score }: { score: PolicyScore }) {
     <>
       <h3>
         Policy after {formatCount(score.checkpoint)} env steps: <span class="num" title={fullPrecision(score.mean)}>{formatInterval(score.mean, score.low ?? NaN, score.high ?? NaN)}</span>{" "}
-        {reached !== undefined && <span class={`badge ${reached ? "good" : "warning"}`}>{reached ? "solved" : "below the threshold"}</span>}
+        {reached !== undefined && <span class={`badge ${reached ? "good" : "warning"}`}>{reached ? "reaches the threshold" : "below the threshold"}</span>}
       </h3>
       <dl class="run-facts-list">
         <dt>episodes</dt>

@@ -29,6 +29,7 @@ export function outlookOf(diagnosis: Diagnosis): Outlook {
   const labels: Record<string, Outlook> = {
     solved: { label: "solved", level: "good" },
     learned: { label: "learned", level: "good" },
+    doubtful: { label: "doubtful", level: "warning" },
     unconfirmed: { label: "not confirmed", level: "warning" },
     failed: { label: "not good enough", level: "bad" },
     unknown: { label: "unknown", level: "" },

@@ -1,0 +1,90 @@
+"""Doubts about the score of a run: reasons why it may not show that the task was learned.
+
+They are found when a run ends and are stored in run.json by name. A run with a doubt does not count as
+solved, whatever its score.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gymnast.runs.info import BRANCH, WEIGHTS, Doubt, RunInfo
+from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.metrics.score import Score, StartScore
+
+Z = 1.96
+"""Half the width of a 95 % confidence interval, in standard errors."""
+
+
+def is_better(score: Score, other: Score) -> bool | None:
+    """True if a score is significantly higher (95 %) than another one; None if one of them has no interval,
+    because it is the return of a single episode."""
+    # Standard error of the difference of two independent means: sqrt(se1^2 + se2^2).
+    margin = math.hypot(_half_width(score), _half_width(other))
+    return score["mean"] > other["mean"] + margin if math.isfinite(margin) else None
+
+
+def _half_width(score: Score) -> float:
+    """Returns half the width of the interval. One of its ends may be that of the possible range."""
+    return max(score["mean"] - score["low"], score["high"] - score["mean"])
+
+
+def find_doubts(
+    score: Score,
+    start: StartScore | None,
+    threshold: float | None,
+    *,
+    trained_before: bool,
+    constant_returns: bool,
+    all_truncated: bool,
+    lasting_is_goal: bool,
+) -> list[Doubt]:
+    """Returns the doubts about the score of a finished run. `start`: the score of the version that it started
+    with, if it was measured; `trained_before`: this version was trained in another run; `constant_returns`:
+    all episodes of all evaluations have the same return; `all_truncated`: a time limit ended every episode of
+    the score, although the environment can terminate; `lasting_is_goal`: that is what a good policy does."""
+    doubts: list[Doubt] = []
+    if start is not None and is_better(score, start) is False:
+        doubts.append("not better")
+    if start is not None and threshold is not None and not trained_before:
+        # The same criterion as for a solved run; a single episode has no lower bound.
+        bound = start["low"] if math.isfinite(start["low"]) else start["mean"]
+        if bound >= threshold:
+            doubts.append("solved at start")
+    # Without the start, returns without spread may be those of a policy that always reaches the optimum.
+    if start is not None and not trained_before and constant_returns:
+        doubts.append("no spread")
+    if all_truncated and not lasting_is_goal:
+        doubts.append("all truncated")
+    return doubts
+
+
+def doubt_texts(info: RunInfo) -> list[str]:
+    """Returns the doubts about the score of a run, one clause each, the most serious first."""
+    texts = (_text(doubt, info) for doubt in info.get("doubts", ()))
+    return [text for text in texts if text]
+
+
+def start_text(parent_kind: str | None) -> str:
+    """Returns what a run with this `parent_kind` started with: its parent, received weights, or the untrained
+    policy."""
+    kinds = {BRANCH: "its parent", WEIGHTS: "the weights that it started from"}
+    return kinds.get(parent_kind or "", "the untrained policy")
+
+
+def _text(doubt: str, info: RunInfo) -> str:
+    """Returns a doubt as a clause; empty for a name that a newer version has written."""
+    start, kind = info.get("start_score"), info.get("parent_kind")
+    number = f" ({formatting.number(start['mean'])})" if start else ""
+    run = "branch" if kind == BRANCH else "run"
+    texts: dict[str, str] = {
+        "not better": f"no version of this {run} is better than {start_text(kind)}{number}",
+        "solved at start": f"the untrained policy already reaches the threshold{number}",
+        "no spread": "every evaluated episode, also of the untrained policy, has the same return",
+        "all truncated": "the time limit ended every episode, although the environment can terminate "
+        "(if a good policy lasts that long, declare facts.termination=failure)",
+    }
+    return texts.get(doubt, "")
