@@ -225,7 +225,7 @@ def test_applying_a_diagnosis_without_changes_fails_and_says_so():
 
 
 def test_findings_propose_the_same_value_for_a_setting():
-    """Without a preset, each of them follows from other metrics."""
+    """There is no preset, so that each of them follows from other metrics."""
     alerts = [alert("policy/kl:high"), alert("network/saturated_units:high")]
     found = diagnosed({"algo.lr": 0.1, "normalize.obs": "running"}, alerts, Reference())
     assert [dict(f.changes) for f in found.findings] == [{"algo.lr": 0.05}] * 2
