@@ -30,8 +30,8 @@ import json, pathlib, signal, sys, time
 from gymnast.processes.parent import exit_with_parent
 from gymnast.runs.run import Run
 from gymnast.training.request import TrainRequest
-assert sys.argv[1:4] == ["-m", "gymnast.jobs.worker", "seed"]
-request = TrainRequest(**json.loads(sys.argv[5]))
+assert sys.argv[1:5] == ["-P", "-m", "gymnast.jobs.worker", "seed"]
+request = TrainRequest(**json.loads(sys.argv[6]))
 if request.seed == 13:
     sys.exit("error: thirteen is not allowed")
 stopped = []
@@ -39,7 +39,7 @@ signal.signal(signal.SIGINT, lambda n, _: stopped.append("SIGINT"))
 signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
 signal.signal(signal.SIGHUP, lambda n, _: stopped.append("SIGHUP"))
 exit_with_parent()
-run = Run.create(pathlib.Path(sys.argv[4]), config_text="", preset=request.target, seed=request.seed,
+run = Run.create(pathlib.Path(sys.argv[5]), config_text="", preset=request.target, seed=request.seed,
                  group=request.group, name=request.name, provenance={{}})
 deadline = time.monotonic() + request.overrides["work"]
 while time.monotonic() < deadline and not stopped:
