@@ -1,8 +1,9 @@
 """Imports objects by name: our own that take long to import, and those of the user.
 
 `import_user_module` is the only function that imports a module which a config names. It imports only modules
-that were permitted in this process or in the process that started it: those that the user's own command,
-preset or Python call names (`config/resolve.py`), and those of a run that the user trained (`runs/trust.py`).
+that were permitted in this process or in the process that started it: modules that the user's own command,
+preset or Python call names (`config/resolve.py`), and modules of a run that the user trained
+(`runs/trust.py`).
 """
 
 from __future__ import annotations
@@ -59,14 +60,14 @@ def import_user_module(name: str) -> None:
 
 def permit_code(names: Iterable[str]) -> None:
     """Permits importing the modules of these names (`py:package.module:Class` or `package.module:Class`), in
-    this process and those that it starts."""
+    this process and its children."""
     added = {module_of(name) for name in names} - _permitted()
     if added:
         os.environ[PERMITTED_VARIABLE] = ",".join(sorted(_permitted() | added))
 
 
 def allow_all_code() -> None:
-    """Permits importing whatever a config names, in this process and those that it starts."""
+    """Permits importing whatever a config names, in this process and its children."""
     os.environ[ALLOW_VARIABLE] = "1"
 
 

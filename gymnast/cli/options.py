@@ -26,7 +26,7 @@ allow_code_option = click.option(
     callback=lambda _ctx, _option, allowed: allow_all_code() if allowed else None,
     help="Import the code that a run names although you did not train it here.",
 )
-"""For every command that may import the code that a run names."""
+"""An option of every command that may import the code that a run names."""
 data_option = click.option(
     "--data",
     metavar="DIR",

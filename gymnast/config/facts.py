@@ -102,7 +102,7 @@ class Facts(Section):
     threshold: Maybe[Number] = OFF
     """Mean return at which the environment counts as solved."""
     termination: Literal["failure", "unknown"] = "unknown"
-    """What ends an episode before its time limit. failure: only a failure of the agent, so that a good policy
+    """The kind of event that ends an episode before its time limit. failure: only a failure of the agent, so that a good policy
     lasts to the limit. unknown: a run whose episodes all last to the limit is doubtful if others
     terminated."""
     deterministic: Literal["yes", "no", "unknown"] = "unknown"

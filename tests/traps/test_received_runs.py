@@ -235,7 +235,7 @@ def test_no_operation_imports_code_of_a_bundle(received: Received):
 def test_no_request_imports_code_of_a_received_run(
     received: Received, read_only: bool, allow_code: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    """With --allow-code, code next to the runs directory may be imported, but never code in it."""
+    """Code in a runs directory is not imported, even with --allow-code."""
     if allow_code:
         monkeypatch.setenv(ALLOW_VARIABLE, "1")
     options = StudioOptions(received.folder / "runs", read_only=read_only, allow_code=allow_code)
