@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from wandb.proto import wandb_internal_pb2
@@ -17,6 +18,7 @@ from tests.fixtures.foreign.make_wandb import append
 from tests.foreign.runs import LARGE_LR, PPO, opened
 from tests.small_runs import train_small
 
+RECORD: Any = wandb_internal_pb2.Record  # pyright: ignore[reportAttributeAccessIssue]
 HISTORY = [{"clock/env_steps": 100.0 * i, "eval:episode/return": 10.0 * i} for i in range(1, 5)]
 
 
@@ -29,14 +31,14 @@ def wandb_folder(
     folder: Path, config: dict[str, object], rows: list[dict[str, float]] = HISTORY
 ) -> Path:
     """Returns the folder of an offline run of W&B with this config and history."""
-    record = wandb_internal_pb2.Record()
+    record = RECORD()
     record.run.run_id = "abc"
     for key, value in config.items():
         item = record.run.config.update.add()
         item.key, item.value_json = key, json.dumps(value)
     data = append(b":W&B\xe1\xbe\x00", record.SerializeToString())
     for row in rows:
-        logged = wandb_internal_pb2.Record()
+        logged = RECORD()
         for key, value in row.items():
             entry = logged.history.item.add()
             entry.key, entry.value_json = key, json.dumps(value)
