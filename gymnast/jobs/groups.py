@@ -189,7 +189,7 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
 
 def final_scores(runs: Sequence[SeedRun]) -> list[RunScore]:
     """Returns the scores of the runs that finished, since a partial training would bias the mean; if not all
-    are comparable, only those that are."""
+    are comparable, only the comparable ones."""
     return comparable(
         run.score for run in runs if run.status == "finished" and run.score is not None
     )

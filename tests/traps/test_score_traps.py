@@ -106,10 +106,10 @@ def test_every_face_shows_the_same_score_with_its_caveat_and_no_best_below_it(
         assert best is not None
         assert best >= score["mean"]
     tool = call_tool(McpOptions(runs_dir), "runs", {"run": run.id})
-    told = cast("Info", tool.structured_content)["run"]
-    assert told["score"]["mean"] == pytest.approx(score["mean"], rel=1e-3)
-    assert told["score"].get("caveat", "") == caveat
-    assert told["best"] >= told["score"]["mean"]
+    brief = cast("Info", tool.structured_content)["run"]
+    assert brief["score"]["mean"] == pytest.approx(score["mean"], rel=1e-3)
+    assert brief["score"].get("caveat", "") == caveat
+    assert brief["best"] >= brief["score"]["mean"]
     for words in (("runs", run.id), ("show", run.id)):
         text = cli_output(*words, "--runs", str(runs_dir))
         assert f"{score['mean']:.1f}" in text
@@ -261,7 +261,8 @@ def reading_calls(run: str) -> Iterator[tuple[str, Info]]:
 
 
 def call_readers(run: Run) -> set[str]:
-    """Calls every reading operation; returns those that answered. Only errors of gymnast may be raised."""
+    """Calls every reading operation, which may raise only errors of gymnast, and returns the names of all that
+    answered."""
     answered: set[str] = set()
     for name, arguments in reading_calls(run.id):
         try:
