@@ -261,7 +261,7 @@ def reading_calls(run: str) -> Iterator[tuple[str, Info]]:
 
 
 def call_readers(run: Run) -> set[str]:
-    """Calls every reading operation, which may raise only errors of gymnast, and returns the names of all that
+    """Calls every reading operation, which may raise only errors of gymnast. Returns the names of all that
     answered."""
     answered: set[str] = set()
     for name, arguments in reading_calls(run.id):
