@@ -93,8 +93,8 @@ def _with_distinct_ids(sides: Sequence[MixedSide]) -> list[MixedSide]:
 def config_differences(
     runs: Sequence[Run | ForeignRun],
 ) -> tuple[list[SettingDifference], list[str], str | None]:
-    """Returns the settings of gymnast that all runs record and that differ; the settings that only some record; and
-    the reason why the configs cannot be read, if they cannot."""
+    """Returns the settings of gymnast that all runs record and that differ; the settings that only some
+    record; and the reason why the configs cannot be read, if they cannot."""
     from gymnast.config.serialize import flat_values
     from gymnast.insight.settings import configs_in_use
 

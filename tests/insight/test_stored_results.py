@@ -44,7 +44,7 @@ def stored_run(runs_dir: Path, seed: int, mean: float, low: float) -> RunSummary
     made = Run.create(runs_dir, config_text="", preset="Some-v0:ppo", seed=seed, provenance={})
     clocks = {"env_steps": 1000, "seconds": 1.0}
     made.update(status="finished", solved=True, score=score, clocks=clocks, revision="abc")
-    made.update(versions={"python": "3.11"}, cpu={"model": "some"})
+    made.update(versions={"python": "3.11"}, cpu={"model": "some", "cores": 2, "instructions": []})
     return summarize(made.path, made.info, "finished")
 
 

@@ -118,7 +118,8 @@ def _result(preset: str, score: dict[str, object] | None = None, low: float = 39
     seed = {"seed": 0, "solved": False, "score": score, "env_steps": 256, "seconds": 1.0}
     more = {"mean": score["mean"], "iqm": score["iqm"], "low": None, "high": None, "solved": 0}
     about = {"version": 1, "preset": preset, "command": "", "date": "2026-01-01"}
-    where = {"revision": "0" * 40, "versions": {}, "cpu": {"model": ""}, "threshold": 475}
+    cpu = {"model": "", "cores": 1, "instructions": []}
+    where = {"revision": "0" * 40, "versions": {}, "cpu": cpu, "threshold": 475}
     return about | where | more | {"seeds": [seed | {"curves": {}}], "low": low}
 
 

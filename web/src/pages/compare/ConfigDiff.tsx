@@ -6,28 +6,16 @@ interface Props {
   config: SideConfig;
   /** The reason why the configs cannot be compared; null if they can. */
   problem: string | null;
-  /** Settings that not all runs record. */
-  unknown: readonly string[];
-  /** Whether another program made one of the runs: what it does not record is unknown. */
-  isForeign: boolean;
   /** Reference of the side that the others are compared with. */
   baseline: string;
 }
 
-export function ConfigDiff({ config, problem, unknown, isForeign, baseline }: Props) {
+export function ConfigDiff({ config, problem, baseline }: Props) {
   if (problem) return <p class="small">The configs cannot be compared: {problem}</p>;
   const { settings, facts } = config;
-  const open = unknown.length > 0 && <p class="small">Unknown, because not all runs record it: {unknown.join(", ")}.</p>;
-  if (settings.length === 0 && facts.length === 0)
-    return (
-      <>
-        <p class="small muted">{isForeign ? "The settings that all runs record are the same." : "All settings are the same."}</p>
-        {open}
-      </>
-    );
+  if (settings.length === 0 && facts.length === 0) return <p class="small muted">All settings are the same.</p>;
   return (
     <>
-      {open}
       {settings.length > 0 && <SettingTable label="Settings that differ" rows={settings} config={config} baseline={baseline} />}
       {facts.length > 0 && (
         <details>

@@ -65,13 +65,7 @@ export function Results(props: Props) {
             <CopyButton text={() => tableCsv(rows)} label="Copy table as CSV" what="the table" />
           </div>
           <h2>Settings that differ</h2>
-          <ConfigDiff
-            problem={comparison.config_problem}
-            unknown={comparison.config_unknown}
-            isForeign={comparison.runs.some((run) => run.status === "foreign")}
-            config={configBySide(comparison, sides)}
-            baseline={baseline}
-          />
+          <ConfigDiff problem={comparison.config_problem} config={configBySide(comparison, sides)} baseline={baseline} />
         </>
       )}
     </section>
