@@ -34,7 +34,7 @@ class Ending:
     confirmed: bool
     """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
-    """None for an environment without a threshold; a score in doubt does not count."""
+    """None for an environment without a threshold; a doubtful score does not count."""
     best_version: int | None
     """Env steps of the best version."""
     doubts: list[Doubt]
