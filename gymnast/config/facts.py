@@ -102,9 +102,9 @@ class Facts(Section):
     threshold: Maybe[Number] = OFF
     """Mean return at which the environment counts as solved."""
     termination: Literal["failure", "unknown"] = "unknown"
-    """The kind of event that ends an episode before its time limit. failure: only a failure of the agent, so that a good policy
-    lasts to the limit. unknown: a run whose episodes all last to the limit is doubtful if others
-    terminated."""
+    """The cause of terminations. failure: only a failure of the agent terminates an episode, so that a good
+    policy lasts to the time limit. unknown: a run whose final episodes all last to the limit is doubtful if
+    others terminated."""
     deterministic: Literal["yes", "no", "unknown"] = "unknown"
     """Whether the same seed and actions give the same episode. unknown: this is tested at the start of
     training."""

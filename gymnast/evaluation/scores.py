@@ -68,13 +68,14 @@ class Scores:
     """True until the version that the run starts with has been submitted."""
     _unsent: bool = False
     """True if the pending job has not been sent to the runner."""
+    _prepared: bool = False
+    """True if the runner has prepared for a job."""
 
     def submit_start(self, policies: Mapping[str, Policy], version: int) -> None:
-        """Makes the evaluation of the version that the run starts with the pending one. `send_pending` sends
-        it: sending a large policy would wait for the evaluation process, which has yet to start."""
+        """Makes the evaluation of the version that the run starts with the pending one; `send_pending` sends
+        it."""
         self.pending, self._unsent, self.needs_start = self._job(policies, version), True, False
         self.last_submitted = version
-        self.runner.start()
 
     def evaluate_start(
         self, policies: Mapping[str, Policy], version: int, should_stop: Callable[[], bool]
@@ -89,12 +90,12 @@ class Scores:
         return result
 
     def send_pending(self) -> None:
-        """Sends the pending evaluation to the runner unless that was done; prepares the runner without
-        one."""
-        if self._unsent and self.pending is not None:
+        """Sends the pending evaluation to the runner, unless that was done. The first call only prepares the
+        runner: sending a large policy would wait until its process has started."""
+        if self._prepared and self._unsent and self.pending is not None:
             self._send(self.pending)
-        else:
-            self.runner.start()
+        self.runner.start()
+        self._prepared = True
 
     def submit(self, policies: Mapping[str, Policy], version: int) -> None:
         """Starts the evaluation of a snapshot of these policies (role -> policy). `version`: env steps that

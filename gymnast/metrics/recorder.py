@@ -53,7 +53,7 @@ class Summary(TypedDict, total=False):
     interrupted: bool
     """Whether a signal was received, even if only after the run had another reason to end."""
     doubts: list[str]
-    """The reasons why the score may not mean that the task was learned, one clause each (`runs.doubts`)."""
+    """Reasons why the score may not show that the task was learned, one clause each (`runs.doubts`)."""
     stopped: bool
     """Whether it was interrupted or a command ended it, so that it can be resumed."""
 

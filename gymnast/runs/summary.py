@@ -81,7 +81,7 @@ class RunSummary:
     """Score of the version that it started with: the untrained policy, received weights, or the parent of a
     branch; None without one."""
     doubts: list[str] = field(default_factory=list[str])
-    """The reasons why the score may not show that the task was learned, one clause each."""
+    """Reasons why the score may not show that the task was learned, one clause each."""
     threshold: float | None = None
     curve: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest
@@ -127,7 +127,7 @@ class RunSummary:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is solved; without a threshold, whether there are doubts about its score, else empty."""
+        """Whether it is solved; without a threshold, whether its score is doubtful, else empty."""
         low = self.score.low if self.score else None
         label = solved_label(self.solved, low, self.threshold, self.confirmed)
         return label or ("doubtful" if self.doubts else "")

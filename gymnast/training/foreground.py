@@ -75,7 +75,7 @@ class TrainResult:
     reason_kind: str = ""
     """The kind of reason why training ended: solved, budget, interrupted, hosts, ..."""
     doubts: list[str] = field(default_factory=list[str])
-    """The reasons why the score may not show that the task was learned, one clause each."""
+    """Reasons why the score may not show that the task was learned, one clause each."""
 
     @property
     def exit_code(self) -> int:

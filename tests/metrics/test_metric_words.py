@@ -164,7 +164,9 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
     assert line.startswith("not confirmed: ")
     assert "stopped before it was scored on held-out seeds" in line
     assert end_line(stopped | {"threshold": 499.0}).startswith("not solved: ")  # type: ignore[arg-type]
-    assert end_line(ENDED | {"solved": False, "confirmed": True}).startswith("not solved: ")  # type: ignore[arg-type]
+    doubtful = end_line(ENDED | {"solved": False, "confirmed": True, "doubts": ["it is easy"]})  # type: ignore[arg-type]
+    assert doubtful.startswith("doubtful: ")
+    assert doubtful.endswith("; but it is easy")
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-def test_67_only_scores_in_doubt_are_called_doubtful(name, tmp_path):
+def test_67_a_score_is_doubtful_only_for_a_reason(name, tmp_path):
     preset, at_start, returns, truncated, doubts = ENDINGS[name]
     count = len(returns)
     ends = tuple(i < truncated * count for i in range(count))

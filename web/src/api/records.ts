@@ -2369,7 +2369,7 @@ export interface RunDetails {
   best_score: number | null;
   /** Score of the version that it started with: the untrained policy, received weights, or the parent of a branch; None without one. */
   start_score: RunScore | null;
-  /** Why the score may not show that the task was learned, one clause each. */
+  /** Reasons why the score may not show that the task was learned, one clause each. */
   doubts: string[];
   threshold: number | null;
   /** Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest are among them. */
@@ -2533,7 +2533,7 @@ export interface RunSummary {
   best_score: number | null;
   /** Score of the version that it started with: the untrained policy, received weights, or the parent of a branch; None without one. */
   start_score: RunScore | null;
-  /** Why the score may not show that the task was learned, one clause each. */
+  /** Reasons why the score may not show that the task was learned, one clause each. */
   doubts: string[];
   threshold: number | null;
   /** Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest are among them. */
