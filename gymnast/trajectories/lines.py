@@ -12,7 +12,6 @@ from pydantic_core import ErrorDetails
 from gymnast.errors import GymnastError
 from gymnast.league.results import DRAW
 from gymnast.records import to_json
-from gymnast.runs import document
 from gymnast.runs.episode_kinds import KINDS
 from gymnast.text.suggestions import did_you_mean
 from gymnast.trajectories.trajectory import FORMAT, AgentPath, Tag, Trajectory
@@ -33,8 +32,8 @@ def parse_line(text: str, at: str) -> Trajectory:
     """Returns the trajectory of a line. `at`: file and line, for messages. Raises GymnastError with the first
     field that is wrong, what is expected there and what to do."""
     try:
-        fields: object = document.loads(text)
-    except ValueError as error:
+        fields: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
         problem = f"the line is not JSON: {error} (expected one JSON object per line)"
         raise GymnastError(problem, at=at, fix=_remedy(text)) from None
     if isinstance(fields, dict) and (found := fields.get("format", FORMAT)) != FORMAT:  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

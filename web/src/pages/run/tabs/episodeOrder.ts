@@ -1,6 +1,6 @@
 /** Orders of the list of episodes. Pure functions. */
 import type { EpisodeInfo } from "../../../api/types";
-import { sortedBy, type Sort } from "../../../ui/sorting";
+import { sortedBy, type Sort, type SortValue } from "../../../ui/sorting";
 
 type Listed = Pick<EpisodeInfo, "version" | "number" | "raw_return" | "returns" | "surprise">;
 
@@ -54,7 +54,7 @@ export function listed<T extends Listed>(
   episodes: readonly T[],
   order: EpisodeOrder,
   sort: Sort | undefined,
-  value: ((row: T) => number | string | null | undefined) | undefined,
+  value: ((row: T) => SortValue) | undefined,
 ): T[] {
   return sort && value ? sortedBy(episodes, value, sort.descending) : order.sorted(episodes);
 }
