@@ -1,4 +1,4 @@
-"""Signatures that tell what the user has chosen for a run from what only its files name.
+"""Signatures that distinguish what the user has chosen for a run from what only its files name.
 
 A run is data: whoever reads it imports nothing that it names and writes nothing where it says. Training with
 user code, or with a data directory elsewhere, writes a signature of that choice, made with a key that only
