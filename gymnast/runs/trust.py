@@ -63,7 +63,7 @@ def sign(folder: Path, choice: str) -> None:
     if is_signed(folder, choice):
         return
     with suppress(OSError):
-        signature = _signature(folder, choice, _key(create=True))
+        signature = _signature(choice, _key(create=True))
         durable.append(layout.SIGNATURES.path(folder), signature.encode())
 
 
@@ -71,7 +71,7 @@ def is_signed(folder: Path, choice: str) -> bool:
     """Returns whether this user has signed this choice for the run or study in a folder."""
     try:
         stored = files.read(layout.SIGNATURES.path(folder), limit=MAX_SIGNATURES).split()
-        expected = _signature(folder, choice, _key()).encode()
+        expected = _signature(choice, _key()).encode()
     except OSError:
         return False
     return any(hmac.compare_digest(signature, expected) for signature in stored)
@@ -81,9 +81,8 @@ def _code(names: Iterable[str]) -> str:
     return "\n".join(["code", *names])
 
 
-def _signature(folder: Path, choice: str, key: bytes) -> str:
-    """Returns the signature, which is valid only for a run of this id."""
-    return hmac.new(key, f"{folder.resolve().name}\n{choice}".encode(), hashlib.sha256).hexdigest()
+def _signature(choice: str, key: bytes) -> str:
+    return hmac.new(key, choice.encode(), hashlib.sha256).hexdigest()
 
 
 def _key(create: bool = False) -> bytes:

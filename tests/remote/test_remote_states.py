@@ -17,8 +17,16 @@ from gymnast.runs.run import Run, create_run_dir
 
 
 def job(**fields: Any) -> record.JobRecord:
-    remote = {"on": "box", "store": "shared", "requeue": False, **fields.pop("remote", {})}
-    return {"id": "x", "attempts": 0, "created": time.time(), "remote": remote, **fields}  # type: ignore[return-value]
+    remote = {
+        "on": "box",
+        "store": "shared",
+        "requeue": False,
+        "runs": "runs",
+        **fields.pop("remote", {}),
+    }
+    known = {"id": "x", "version": 1, "attempts": 0, "created": time.time(), "remote": remote}
+    known |= {"kind": "train", "request": {}, "target": "X", "name": "", "group": None, "seed": 0}
+    return {**known, **fields}  # type: ignore[return-value]
 
 
 @pytest.fixture
@@ -93,7 +101,7 @@ def test_a_preempted_job_is_submitted_once_and_given_up_if_it_makes_no_progress(
 ):
     folder = record.jobs_dir(runs_dir)
     folder.mkdir()
-    again = {**job(remote={"on": "local", "requeue": True}), "version": 1, "id": run.id}
+    again = {**job(remote={"on": "local", "requeue": True}), "id": run.id}
     durable.replace(record.file(folder, run.id), document.dumps(again).encode())
     run.update(status="stopped", reason_kind="interrupted", clocks={"env_steps": 64})
     submitted = list[str]()

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from gymnast.errors import Failure
+from gymnast.import_object import ALLOW_VARIABLE
 from gymnast.inspector.address import find_address
 from gymnast.inspector.client import default_pool
 from gymnast.inspector.episode import OpenEpisode
@@ -110,7 +111,7 @@ def test_a_replay_that_differs_is_reported_with_its_step(copied: Trained):
         assert (replay["exact"], replay["mismatch"]) == (False, 4)
 
 
-def test_code_that_a_config_names_is_not_imported(copied: Trained):
+def test_code_that_a_config_names_is_not_imported(copied: Trained, monkeypatch: pytest.MonkeyPatch):
     run = copied.first
     config = (run.path / "config.yaml").read_text()
     path = "py:tests.studio.forbidden_code"
@@ -120,6 +121,8 @@ def test_code_that_a_config_names_is_not_imported(copied: Trained):
         refused = call(function, {"ref": run.id}, StudioOptions(copied.runs_dir))
         assert isinstance(refused, Failure)
         assert (refused.code, "--allow-code" in refused.fix) == ("code", True)
+    monkeypatch.setenv(ALLOW_VARIABLE, "1")  # as --allow-code does
+    default_pool().close()  # its workers have been started without permission
     allowed = call(FRAMES[PATH], {"ref": run.id}, StudioOptions(copied.runs_dir, allow_code=True))
     assert not isinstance(allowed, Failure) or allowed.code != "code"
 

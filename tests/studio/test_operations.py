@@ -289,11 +289,13 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
                 refused.add(name)
             elif operation.operation.effect == "task":
                 raise AssertionError(f"{name} {arguments} started a task: {result}")
-    assert {"eval", "video", "compare", *CREATES_ENVIRONMENTS} - {*FRAME_FUNCTIONS} <= refused
+    assert {"eval", "video", *CREATES_ENVIRONMENTS} - {*FRAME_FUNCTIONS} <= refused
+    assert (
+        not {"compare", "doctor", "show"} & refused
+    )  # reading imports nothing, so it is not refused
     for name, arguments in (("review_runs", {}), ("prompt", {"name": "plan"})):
         result = call(exposed()[name], arguments, options)  # about the last runs
-        assert isinstance(result, Failure)
-        assert result.code == "code"
+        assert not isinstance(result, Failure), result
         assert not mark.exists()
 
 
