@@ -62,7 +62,7 @@ def checked(name: str, **facts: Any) -> CheckReport:
     if name in CONTINUOUS:
         declared = declared | {"facts.actions": ["way"], "facts.keys": {"left": [-1.0]}}
     if facts.get("facts.returns"):
-        declared = declared | {"facts.threshold": 30}
+        declared = declared | {"facts.threshold": 35}
     cfg = resolve(f"py:tests.check.planted:{name}", declared).config
     return check_environment(name, cfg, steps=STEPS)
 

@@ -17,13 +17,8 @@ from gymnast.runs.run import Run, create_run_dir
 
 
 def job(**fields: Any) -> record.JobRecord:
-    remote = {
-        "on": "box",
-        "store": "shared",
-        "requeue": False,
-        "runs": "runs",
-        **fields.pop("remote", {}),
-    }
+    remote = {"on": "box", "store": "shared", "requeue": False, **fields.pop("remote", {})}
+    remote |= {"runs": "runs", "cwd": "", "facts": {}, "max_jobs": 0}
     known = {"id": "x", "version": 1, "attempts": 0, "created": time.time(), "remote": remote}
     known |= {"kind": "train", "request": {}, "target": "X", "name": "", "group": None, "seed": 0}
     return {**known, **fields}  # type: ignore[return-value]
