@@ -28,6 +28,8 @@ export function testRun(fields: Partial<RunSummary> = {}): RunSummary {
     learning: null,
     best_step: null,
     best_score: null,
+    start_score: null,
+    doubts: [],
     latest_step: null,
     progress: null,
     remaining_seconds: null,
