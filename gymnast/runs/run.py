@@ -207,7 +207,7 @@ class Run:
         from gymnast.config.serialize import load
         from gymnast.runs import trust
 
-        trust.permit_code_of(self.path, self.config_values())
+        trust.require_code(self.path, self.config_code(), f"run {self.id}")
         return load(self.config_text(), at=str(layout.CONFIG.path(self.path)), trusted=True)
 
     def config(self) -> Config:
@@ -224,16 +224,23 @@ class Run:
     def config_values(self) -> dict[str, object]:
         """Returns the config as nested plain values without validating them, whichever version wrote it.
         Raises RunError if the file is damaged."""
-        from gymnast.config.problems import InvalidConfig
-        from gymnast.config.source import Source
+        from ruamel.yaml import YAML, YAMLError
 
         try:
-            values: object = Source.parse(self.config_text()).data
-        except InvalidConfig:
+            values = YAML(typ="safe", pure=True).load(self.config_text()) or {}
+        except YAMLError:
             values = None
         if not isinstance(values, dict):
             raise RunError("is not a config", at=str(layout.CONFIG.path(self.path)))
         return cast("dict[str, object]", values)
+
+    def config_code(self) -> list[str]:
+        """Returns the names of the code that the config names. Raises InvalidConfig if it cannot be read."""
+        from gymnast.config.named_code import code_names
+        from gymnast.config.source import Source
+
+        # Not `config_values`, whose aliases could stand for billions of values.
+        return [*code_names(Source.parse(self.config_text(), str(self.path)).data)]
 
     def config_section(self, name: str) -> dict[str, object]:
         """Returns one section of `config_values`, e.g. `facts`; empty if the config lacks it."""

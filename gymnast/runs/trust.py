@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,14 +24,6 @@ from gymnast.settings import state_directory
 KEY_BYTES = 32
 MAX_SIGNATURES = 1 << 16
 """Maximum size of the file with the signatures, in bytes."""
-
-
-def permit_code_of(run_dir: Path, values: Mapping[str, object]) -> None:
-    """Permits importing the code that a run's config names. `values`: the config as plain values. Raises
-    CodeNotAllowed if the user did not train this run and has not allowed its code."""
-    from gymnast.config.named_code import code_names
-
-    require_code(run_dir, code_names(values), f"run {run_dir.name}")
 
 
 def require_code(folder: Path, names: Iterable[str], owner: str) -> None:

@@ -118,10 +118,10 @@ def _code_of_runs(ref: str, runs_dir: Path) -> Iterator[tuple[str, str]]:
     for part in ref.split("+"):
         for run in _runs(part, runs_dir):
             try:
-                values: object = [run.config_values(), {"preset": run.info["preset"]}]
+                named = [*run.config_code(), *code_in({"preset": run.info["preset"]})]
             except Exception:  # unreadable: the operation reports it
                 continue
-            yield from ((f"the config of run {run.id}", code) for code in code_in(values))
+            yield from ((f"the config of run {run.id}", code) for code in named)
 
 
 def _runs(ref: str, runs_dir: Path) -> list[Run]:
