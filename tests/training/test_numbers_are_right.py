@@ -142,6 +142,9 @@ def test_clocks_match_the_recorded_steps_and_episodes(traced: TracedRun):
 
 def test_evaluation_metrics_match_the_stored_episodes_of_that_version(traced: TracedRun):
     stored = traces(traced.run, "eval")
+    # The score of the start is not a row of metrics.
+    returns = [_scripted_return(traced, trace) for trace in stored.pop(0)]
+    assert traced.run.info["start_score"]["mean"] == pytest.approx(_moments(returns)[0], rel=1e-12)
     seen = [row for row in rows(traced.run) if "eval:episode/return" in row]
     assert [int(row["eval:clock/env_steps"]) for row in seen] == sorted(stored)
     assert sorted(stored) == [4 * T * N * k for k in range(1, ROLLOUTS // 4 + 1)]
