@@ -87,8 +87,12 @@ class Received:
         """Fails if code was imported, or if something outside of the runs was written."""
         assert not [*self.folder.glob("imported-*")], where
         known = {"runs", "data", "state", "out", "payload.py", "presets"}
-        # Commands write what the user asks for into the working directory, named after the run.
-        found = {path.name for path in self.folder.iterdir() if not path.name.startswith("evil")}
+        # Commands write what the user asks for into the working directory, named after the run or study.
+        found = {
+            path.name
+            for path in self.folder.iterdir()
+            if not path.name.startswith(("evil", "stolen"))
+        }
         assert not found - known, where
 
 
