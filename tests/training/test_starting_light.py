@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gymnast.envs.backends.child import Child
+from gymnast.import_object import PERMITTED_VARIABLE
 from gymnast.training.loop import Loop
 from tests.small_runs import train_small
 
@@ -41,7 +42,8 @@ main()
 def at_first_step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Returns what `gymnast train CartPole-v1 | cat` has done before its first environment step."""
     env = {**os.environ, "GYMNAST_RUNS": str(tmp_path_factory.mktemp("runs"))}
-    env = {name: value for name, value in env.items() if name not in ("FORCE_COLOR", "COLUMNS")}
+    unset = ("FORCE_COLOR", "COLUMNS", PERMITTED_VARIABLE)
+    env = {name: value for name, value in env.items() if name not in unset}
     command = [sys.executable, "-c", FIRST_STEP]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     return json.loads(done.stderr.splitlines()[-1])
