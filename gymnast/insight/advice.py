@@ -3,7 +3,8 @@
 A proposal starts from the value that the metrics of the run suggest, which also says whether the setting is
 too large or too small. If stored runs of the preset solve the task, the preset's value is a better one,
 provided that it lies in that direction: where a learning rate is too large, a preset with a larger one is no
-remedy.
+remedy. Otherwise, the value of the preset or the default is proposed only if the suggested one is still at
+least ten times as far off in the same direction.
 """
 
 from __future__ import annotations
@@ -44,20 +45,21 @@ def propose(suggested: Settings, settings: Settings, reference: Reference) -> di
     """Returns the advised changes of settings. `suggested`: the values that the metrics suggest; `settings`:
     those of the run. Settings that equal those of a preset that solves the task are left out."""
     values = {
-        key: _value(value, settings[key], reference.settings[key])
-        if reference.has_solved_runs and key in reference.settings
-        else value
+        key: _value(key, value, settings[key], reference) if key in reference.settings else value
         for key, value in advisable_changes(suggested, settings).items()
     }
     return advisable_changes(values, settings)
 
 
-def _value(suggested: object, now: object, solving: object) -> object:
-    """Returns the value to propose for a setting. `solving`: its value in a preset that solves the task."""
-    if solving == now:
-        return now
-    wanted = direction(now, suggested)
-    return solving if wanted in (0, direction(now, solving)) else suggested
+def _value(key: str, suggested: object, now: object, reference: Reference) -> object:
+    """Returns the value to propose for the setting `key`, which the reference has."""
+    usual, wanted = reference.settings[key], direction(now, suggested)
+    if reference.has_solved_runs:
+        return usual if usual == now or wanted in (0, direction(now, usual)) else suggested
+    # The metrics of a broken run do not show how far off the setting is.
+    stops_short = wanted != 0 and wanted == direction(suggested, usual)
+    is_far = Difference(key, suggested, usual, reference.name).distance >= FAR
+    return usual if stops_short and is_far else suggested
 
 
 def with_proposal(finding: LikelyCause, settings: Settings, reference: Reference) -> LikelyCause:

@@ -1,20 +1,20 @@
 """The outcome of a run, before its causes are examined: solved, learned, failed, or too early to say.
 
 The final score is compared with the score of the version that the run started with, which was evaluated in
-the same way; a run that is no better has failed, whatever its threshold. Runs of older versions have no such
-score. Their baseline is the first training return, from episodes that the untrained network sampled: the mean
-of a few episodes, biased to short ones. The text names the baseline that was used.
+the same way; a run that is no better has failed, whatever its threshold. Runs of older versions, and those
+without evaluations, have no such score. Their baseline is the first training return, from episodes that the
+untrained network sampled: the mean of a few episodes, biased to short ones. The text names the baseline that
+was used.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.config.families import is_multi_agent
-from gymnast.runs.doubts import Z, doubt_texts, is_better, start_text
+from gymnast.runs.doubts import doubt_texts, first_return, is_better, start_text
 from gymnast.runs.info import RunInfo
 from gymnast.text import formatting
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["solved", "learned", "doubtful", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
-UNTRAINED_ROLLOUTS, UNTRAINED_SHARE = 5, 0.1
-"""If the first episodes ended after this many rollouts, and after this share of all rows, the policy was no
-longer untrained."""
 
 
 @dataclass(frozen=True)
@@ -83,33 +80,17 @@ def compare_with_baseline(info: RunInfo, score: Score, rows: Rows) -> Comparison
         return None
     start, name = info.get("start_score"), start_text(info.get("parent_kind"))
     better = None if start is None else is_better(score, start)
-    if start is None or better is None:
-        start, name = first_return(info, rows), "sampled actions, the first training return"
+    # A branch or a fine-tuned run did not start untrained.
+    if better is None and not info.get("parent"):
+        start, name = first_return(rows), "sampled actions, the first training return"
         better = None if start is None else is_better(score, start)
+        # A run with doubts has been compared at its end, when its time limits were known.
+        if better is False and "doubts" in info and "not better" not in info["doubts"]:
+            return None
     if start is None or better is None:
         return None
     word = "better" if better else "no better"
     return Comparison(better, f"{word} than {name} ({formatting.number(start['mean'])})")
-
-
-def first_return(info: RunInfo, rows: Rows) -> Score | None:
-    """Returns the mean return of the first training episodes; None if the policy was no longer untrained
-    when they ended."""
-    index = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
-    if info.get("parent") or index is None:  # a branch or a fine-tuned run did not start untrained
-        return None
-    if index >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
-        return None
-    mean, count = rows[index]["episode/return"], rows[index].get("episode/count", 1.0)
-    margin = Z * rows[index].get("episode/return_std", 0.0) / math.sqrt(count)
-    return {
-        "mean": mean,
-        "low": mean - margin,
-        "high": mean + margin,
-        "iqm": mean,
-        "episodes": int(count),
-        "env_steps": 0,
-    }
 
 
 def _without_threshold(text: str, compared: Comparison | None) -> RunOutcome:

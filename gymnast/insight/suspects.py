@@ -83,7 +83,13 @@ def _small_budget(evidence: Evidence) -> LikelyCause | None:
     steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_env_steps
     if not needed or steps >= ENOUGH * min(needed):
         return None
-    if evidence.unlike_preset() and not _rises(evidence.rows):
+    # Other settings of the environment, such as a time limit, may be the reason just as well.
+    if evidence.reference.differences(evidence.settings) and not _rises(evidence.rows):
+        return None
+    # Whoever reached the threshold is examined for another reason, such as a doubt.
+    threshold = evidence.settings.get("facts.threshold")
+    bounds = evidence.column("eval:episode/low")
+    if isinstance(threshold, int | float) and max(bounds, default=-math.inf) >= threshold:
         return None
     taken = f"{min(needed):,} to {max(needed):,}"
     text = f"it trained for {steps:,.0f} env steps; stored runs that solved the task took {taken}"
@@ -206,11 +212,11 @@ def _late(values: Sequence[float]) -> float:
 
 def _rises(rows: Rows) -> bool:
     """Returns whether the training return rose, and had not fallen in the last quarter, by more than noise;
-    True if there are too few rows to judge."""
+    True if there are too few rows to judge, unless they all have the same return."""
     rows = [row for row in rows if "episode/return" in row]
     part = len(rows) // 4
     if part < 2:
-        return True
+        return len(rows) < 2 or len({row["episode/return"] for row in rows}) > 1
     first, before, last = (
         fmean(row["episode/return"] for row in quarter)
         for quarter in (rows[:part], rows[-2 * part : -part], rows[-part:])

@@ -7,6 +7,7 @@ solved, whatever its score.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gymnast.runs.info import BRANCH, WEIGHTS, Doubt, RunInfo
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 Z = 1.96
 """Half the width of a 95 % confidence interval, in standard errors."""
+UNTRAINED_ROLLOUTS, UNTRAINED_SHARE = 5, 0.1
+"""If the first episodes ended after this many rollouts, and after this share of all rows, the policy was no
+longer untrained."""
 
 
 def is_better(score: Score, other: Score) -> bool | None:
@@ -32,9 +36,33 @@ def _half_width(score: Score) -> float:
     return max(score["mean"] - score["low"], score["high"] - score["mean"])
 
 
+def has_interval(score: Score | None) -> bool:
+    """True if a score has a confidence interval: that of a single episode has none."""
+    return score is not None and math.isfinite(_half_width(score))
+
+
+def first_return(rows: Sequence[Mapping[str, float]]) -> Score | None:
+    """Returns the mean return of the first training episodes of a run that started untrained; None if the
+    policy was no longer untrained when they ended."""
+    index = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
+    if index is None or index >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
+        return None
+    mean, count = rows[index]["episode/return"], rows[index].get("episode/count", 1.0)
+    margin = Z * rows[index].get("episode/return_std", 0.0) / math.sqrt(count)
+    return {
+        "mean": mean,
+        "low": mean - margin,
+        "high": mean + margin,
+        "iqm": mean,
+        "episodes": int(count),
+        "env_steps": 0,
+    }
+
+
 def find_doubts(
     score: Score,
     start: StartScore | None,
+    first: Score | None,
     threshold: float | None,
     *,
     trained_before: bool,
@@ -43,11 +71,14 @@ def find_doubts(
     lasting_is_goal: bool,
 ) -> list[Doubt]:
     """Returns the doubts about the score of a finished run. `start`: the score of the version that it started
-    with, if it was measured; `trained_before`: this version was trained in another run; `constant_returns`:
-    all episodes of all evaluations have the same return; `all_truncated`: a time limit ended every episode of
-    the score, although the environment can terminate; `lasting_is_goal`: that is what a good policy does."""
+    with, if it was measured; `first`: its first training return, the baseline if the start was not evaluated,
+    or on a single episode; `trained_before`: this version was trained in another run;
+    `constant_returns`: all episodes of all evaluations have the same return; `all_truncated`: a time limit
+    ended every episode of the score, although the environment can terminate; `lasting_is_goal`: that is what
+    a good policy does."""
     doubts: list[Doubt] = []
-    if start is not None and is_better(score, start) is False:
+    baseline = start if first is None or has_interval(start) else first
+    if baseline is not None and is_better(score, baseline) is False:
         doubts.append("not better")
     if start is not None and threshold is not None and not trained_before:
         # The same criterion as for a solved run; a single episode has no lower bound.
@@ -80,6 +111,8 @@ def _text(doubt: str, info: RunInfo) -> str:
     start, kind = info.get("start_score"), info.get("parent_kind")
     number = f" ({formatting.number(start['mean'])})" if start else ""
     run = "branch" if kind == BRANCH else "run"
+    if doubt == "not better" and not has_interval(start):
+        return f"the {run} is no better than its first training episodes"
     texts: dict[str, str] = {
         "not better": f"no version of this {run} is better than {start_text(kind)}{number}",
         "solved at start": f"the untrained policy already reaches the threshold{number}",

@@ -314,12 +314,12 @@ class Loop:
             reason = StopReason("interrupted", f"interrupted by {self.interrupts.received} {when}")
             self.log_stop_reason(reason)
         self.writer.store.flush()
-        start, facts = s.scores.start, s.cfg.facts
+        start, threshold = s.scores.start, s.cfg.facts.threshold
         doubts = doubts_about(
-            confirmed, start, facts, self.writer.store, trained_before=bool(run.info["parent"])
+            confirmed, start, s.cfg, self.writer.store, trained_before=bool(run.info["parent"])
         )
         signal = self.interrupts.received
-        ending = Ending.decide(reason, confirmed, best, version, facts.threshold, signal, doubts)
+        ending = Ending.decide(reason, confirmed, best, version, threshold, signal, doubts)
         if confirmed is not None:
             self.writer.event("confirmed", version=version, score=ending.score)
         trim_traces(run, s, {version})

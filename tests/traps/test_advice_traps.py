@@ -76,8 +76,9 @@ def test_no_proposal_moves_a_setting_against_its_cause(algo: str, id: str):
         settings, suggested = history.settings, remedy(history).changes
         for factor in (1e-3, 0.5, 1.0, 2.0, 1e3):
             values = {key: scaled(value, factor) for key, value in settings.items()}
-            advised = propose(suggested, settings, Reference(values, [1000]))
-            for key, value in advised.items():
+            references = [Reference(values, [1000]), Reference(values)]
+            proposed = [propose(suggested, settings, reference) for reference in references]
+            for key, value in (item for changes in proposed for item in changes.items()):
                 wanted = direction(settings[key], suggested[key])
                 assert wanted in (0, direction(settings[key], value)), (key, value, suggested)
                 assert expected is None or wanted in (0, expected), (cause, key, suggested)
@@ -88,6 +89,13 @@ def test_a_learning_rate_that_is_too_large_is_not_replaced_by_a_larger_one():
     assert propose({"algo.lr": 2.5e-4}, settings, preset) == {"algo.lr": 2.5e-4}
     assert propose({"algo.lr": 5e-3}, settings, preset) == {"algo.lr": 1e-3}
     assert propose({"algo.lr": 2.5e-4}, {"algo.lr": 1e-3}, preset) == {}, "the preset solves it"
+
+
+def test_a_value_that_is_still_absurd_is_not_proposed_where_nothing_is_known_to_solve_the_task():
+    default = Reference({"algo.lr": 3e-4}, name="default")
+    assert propose({"algo.lr": 1e4}, {"algo.lr": 1e6}, default) == {"algo.lr": 3e-4}
+    assert propose({"algo.lr": 1e-3}, {"algo.lr": 1e-2}, default) == {"algo.lr": 1e-3}, "near"
+    assert propose({"algo.lr": 3e-6}, {"algo.lr": 3e-4}, default) == {"algo.lr": 3e-6}, "beyond"
 
 
 @pytest.mark.parametrize(
@@ -272,6 +280,21 @@ def test_the_budget_is_not_blamed_for_a_flat_curve_with_other_settings():
         for settings, curve in ((other, rows), (other, rising), (same, rows))
     ]
     assert blamed == [False, True, True]
+
+
+def test_the_budget_is_not_blamed_for_a_flat_curve_in_another_environment_or_a_reached_threshold():
+    row = {"episode/return": -60.0, "eval:episode/low": -60.0}
+    rows = [row | {"clock/env_steps": 2000.0 * i} for i in range(1, 5)]
+    reference = reference_for("Acrobot-v1:ppo")
+    settings = dict(reference.settings)
+    for changed, curve, blamed in (
+        ({"facts.threshold": -50}, rows, True),
+        ({"facts.threshold": -50, "env.max_episode_steps": 60}, rows, False),
+        ({}, rows, False),
+        ({}, [one | {"eval:episode/low": -500.0} for one in rows], True),
+    ):
+        found = find_suspects(settings | changed, curve, reference, ())
+        assert any("budget" in f.cause for f in found) is blamed, changed
 
 
 # ---- roles ------------------------------------------------------------------------------------------

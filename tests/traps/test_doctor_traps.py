@@ -17,7 +17,6 @@ from gymnast.config.serialize import flat_values
 from gymnast.insight import envelope
 from gymnast.insight.causes import SHORT_HORIZON
 from gymnast.insight.doctor import Diagnosis, diagnose, diagnose_rows
-from gymnast.insight.outcome import first_return
 from gymnast.insight.reference import Reference, reference_for
 from gymnast.insight.suspects import find_suspects
 from gymnast.metrics import alerts as judging
@@ -27,6 +26,7 @@ from gymnast.metrics.checks.allowed_changes import advisable_changes, concerns_l
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.run_history import RunHistory
 from gymnast.metrics.specs import METRICS
+from gymnast.runs.doubts import first_return
 from tests.metrics.test_checks import record
 from tests.small_runs import train_small
 
@@ -74,7 +74,7 @@ def test_a_run_that_ended_below_its_threshold_is_never_healthy(name, alerts):
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_run_no_better_than_random_actions_is_never_healthy(name):
     rows, _ = record(name)
-    untrained = first_return({}, rows)
+    untrained = first_return(rows)
     assert untrained is not None
     found = ended(name, [], score=score(untrained["mean"]), threshold=None, solved=None)
     assert found.healthy is False

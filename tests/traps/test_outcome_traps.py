@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from gymnast.cli import cli
-from gymnast.config.facts import Facts
 from gymnast.config.resolve import resolve
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.insight.doctor import diagnose
@@ -91,6 +90,28 @@ def test_67_a_time_limit_that_makes_every_policy_score_the_same_is_not_solved():
     assert (found["outcome"]["kind"], found["healthy"]) == ("failed", False)
 
 
+@pytest.mark.parametrize("unscored", [{"eval.every": "off"}, {"eval.episodes": 1}])
+def test_67_without_a_score_of_its_start_a_run_is_compared_with_its_first_training_return(unscored):
+    limit = {"env.max_episode_steps": 60, "eval.max_episode_steps": 60, "stop.env_steps": 4096}
+    run = train_small("Acrobot-v1", {"eval.every": "50%"} | limit | unscored)
+    assert (run.info["score"]["mean"], run.info["solved"]) == (-60, False)
+    found = diagnose(run)
+    assert (found.outcome.kind, found.healthy) == ("failed", False)
+    assert not any("budget" in finding.cause for finding in found.findings)
+    text = seen_by_users(run.id)
+    assert "the run is no better than its first training episodes" in text
+    assert ", solved" not in text
+
+
+def test_67_training_episodes_with_a_shorter_time_limit_are_no_baseline():
+    """Every step costs 1, so that no evaluation can be better than them."""
+    limits = {"env.max_episode_steps": 60, "eval.max_episode_steps": 200, "eval.every": "off"}
+    run = train_small("Acrobot-v1", limits | {"stop.env_steps": 4096})
+    assert run.info["score"]["mean"] < -60
+    assert run.info["doubts"] == []
+    assert "first training return" not in diagnose(run).outcome.text
+
+
 HOVER = {
     "env.n_envs": 8,
     "env.max_episode_steps": 20,
@@ -120,10 +141,6 @@ def test_67_a_reward_that_is_farmed_to_the_time_limit_is_doubtful_unless_that_is
     meant = diagnose(train_small("Hover", HOVER | survival))
     assert meant.outcome.kind == ("learned" if threshold == "off" else "solved")
     assert threshold == "off" or meant.healthy is True
-
-
-def facts(preset: str) -> Facts:
-    return resolve(preset).config.facts
 
 
 def start(mean: float, half: float, low: float, high: float, truncated: float) -> Any:
@@ -198,7 +215,8 @@ def test_67_a_score_is_doubtful_only_for_a_reason(name, tmp_path):
         truncated=ends,
     )
     with MetricStore(tmp_path / "metrics.db", "w") as store:
-        found = doubts_about(confirmed, at_start, facts(preset), store, trained_before=False)
+        cfg = resolve(preset).config
+        found = doubts_about(confirmed, at_start, cfg, store, trained_before=False)
     assert found == doubts
 
 

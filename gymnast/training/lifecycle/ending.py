@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gymnast.clock import Clock
-from gymnast.config.facts import Facts
+from gymnast.config.config import Config
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.recorder import Summary
 from gymnast.metrics.score import Score, StartScore
 from gymnast.runs.curve import run_learning
-from gymnast.runs.doubts import doubt_texts, find_doubts
+from gymnast.runs.doubts import doubt_texts, find_doubts, first_return, has_interval
 from gymnast.runs.info import Doubt
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.stop import StopReason, is_solved
@@ -78,7 +78,7 @@ class Ending:
 def doubts_about(
     confirmed: EvaluationResult | None,
     start: StartScore | None,
-    facts: Facts,
+    cfg: Config,
     store: MetricStore,
     *,
     trained_before: bool,
@@ -88,7 +88,11 @@ def doubts_about(
     without scripted opponents, their scores say nothing about progress."""
     if not isinstance(confirmed, Evaluation):
         return []
-    score = confirmed.score()
+    score, facts, first = confirmed.score(), cfg.facts, None
+    # Training episodes with other tasks or another time limit cannot be compared with evaluations.
+    comparable = not cfg.env.curriculum and cfg.training_limit() == cfg.evaluation_limit()
+    if comparable and not has_interval(start) and not trained_before:
+        first = first_return([*store.rows()])
     training, ended, evaluated, lowest, highest = store.read(
         (
             "rollout/truncated_share",
@@ -104,17 +108,19 @@ def doubts_about(
         lowest.append(start.get("return_min", math.nan))
         highest.append(start.get("return_max", math.nan))
         shares.append(start.get("truncated_share", 1.0))
-    best_possible = facts.returns[1] if facts.returns is not None else math.inf
-    if facts.optimum is not None:
-        best_possible = facts.optimum
+    _, highest_possible = cfg.possible_returns() or (-math.inf, math.inf)
+    best_possible = highest_possible if facts.optimum is None else facts.optimum
     return find_doubts(
         score,
         start,
+        first,
         facts.threshold,
         trained_before=trained_before,
         constant_returns=bool(np.nanmin(lowest) == np.nanmax(highest)),
         all_truncated=all(confirmed.truncated) and any(share < 1 for share in shares),
-        lasting_is_goal=facts.termination == "failure" or score["mean"] >= best_possible,
+        # A return above the possible range shows that the facts are not about this environment.
+        lasting_is_goal=facts.termination == "failure"
+        or best_possible <= score["mean"] <= highest_possible,
     )
 
 
