@@ -69,8 +69,11 @@ def foreign_outcome(run: ForeignRun) -> tuple[RunOutcome, Verdict, ScoreKind]:
     course = _course(run, key)
     verdict, text = _judge(course, run.threshold)
     reached = _reached(run, evaluations, trained)
-    if reached and verdict != "collapsed":
+    if run.threshold is not None and reached and verdict != "collapsed":
         score_kind: ScoreKind = "evaluation" if evaluations else "training"
+        if trained and trained[0] >= run.threshold and verdict == "stalled":
+            doubt = f"but the training return reached it from the first value on, and {text}"
+            return RunOutcome("doubtful", f"{reached}; {doubt}"), verdict, score_kind
         return RunOutcome("solved", reached), "solved", score_kind
     text = f"the {_label(kind)} {text}{_goal(run)}"
     return RunOutcome(KINDS[verdict], text), verdict, kind

@@ -41,6 +41,23 @@ def test_a_healthy_run_of_sb3_is_solved_by_its_evaluations() -> None:
     assert "475.0 (of CartPole-v1)" in found.outcome.text
 
 
+def test_a_return_that_reached_the_threshold_from_the_start_and_never_changed_is_doubtful(
+    tmp_path: Path,
+) -> None:
+    """A time limit of 60 gives Acrobot a return of -60, whatever the policy does."""
+    rows = [f"{i * 2048},-60.0" for i in range(1, 21)]
+    file = tmp_path / "progress.csv"
+    file.write_text("\n".join(["time/total_timesteps,rollout/ep_rew_mean", *rows]) + "\n")
+    found = api.doctor(str(file), env="Acrobot-v1")
+    assert found.foreign is not None
+    assert (found.outcome.kind, found.foreign.verdict) == ("doubtful", "stalled")
+    assert found.healthy is False
+    assert "reached it from the first value on" in found.outcome.text
+    file.write_text(file.read_text().replace("\n2048,-60.0", "\n2048,-500.0"))
+    risen = api.doctor(str(file), env="Acrobot-v1")
+    assert (risen.outcome.kind, risen.healthy) == ("solved", True)
+
+
 def test_a_learning_rate_that_is_too_large_is_found_and_named_as_sb3_names_it() -> None:
     found = api.doctor(str(LARGE_LR), env="CartPole-v1")
     assert found.foreign is not None
