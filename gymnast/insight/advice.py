@@ -44,15 +44,16 @@ Settings = Mapping[str, object]
 def propose(suggested: Settings, settings: Settings, reference: Reference) -> dict[str, object]:
     """Returns the advised changes of settings. `suggested`: the values that the metrics suggest; `settings`:
     those of the run. Settings that equal those of a preset that solves the task are left out."""
-    values = {
-        key: _value(key, value, settings[key], reference) if key in reference.settings else value
-        for key, value in advisable_changes(suggested, settings).items()
-    }
+    values: dict[str, object] = {}
+    for key, value in advisable_changes(suggested, settings).items():
+        # A role's own setting is compared with the shared one, unless the reference has it too.
+        known = [k for k in (key, key.partition(".set.")[2]) if k in reference.settings]
+        values[key] = _value(known[0], value, settings[key], reference) if known else value
     return advisable_changes(values, settings)
 
 
 def _value(key: str, suggested: object, now: object, reference: Reference) -> object:
-    """Returns the value to propose for the setting `key`, which the reference has."""
+    """Returns the value to propose for a setting. `key`: that of the reference's value."""
     usual, wanted = reference.settings[key], direction(now, suggested)
     if reference.has_solved_runs:
         return usual if usual == now or wanted in (0, direction(now, usual)) else suggested

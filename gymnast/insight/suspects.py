@@ -16,6 +16,7 @@ from gymnast.config.schedule import Position, Schedule
 from gymnast.insight.causes import SHORT_HORIZON, TOO_LARGE_STEPS, LikelyCause
 from gymnast.insight.reference import FAR, Difference, Reference
 from gymnast.insight.unusual import return_noise
+from gymnast.metrics.checks.allowed_changes import role_key
 from gymnast.metrics.checks.check import round_schedule
 from gymnast.metrics.checks.experience import discount_horizon, gamma_for
 from gymnast.metrics.checks.policy import BROKEN_STEP
@@ -97,15 +98,23 @@ def _small_budget(evidence: Evidence) -> LikelyCause | None:
 
 
 def _dropped_updates(evidence: Evidence) -> LikelyCause | None:
-    """Returns a finding if most updates were rolled back and their batches dropped."""
-    rollbacks = evidence.column("optim/rollbacks")  # 2: the batch was dropped
-    dropped = sum(count >= 2 for count in rollbacks)
-    if dropped <= DROPPED * len(rollbacks) or "algo.lr" not in evidence.settings:
-        return None
-    text = f"{dropped} of {len(rollbacks)} updates broke the policy and were dropped"
-    rate = Schedule.parse(evidence.settings["algo.lr"]).scaled(BROKEN_STEP)
-    changes = {"algo.lr": round_schedule(rate).to_plain()}
-    return LikelyCause(TOO_LARGE_STEPS, 95.0, [text], changes)
+    """Returns a finding if most updates, of a role or of all, were rolled back and their batches dropped."""
+    texts: list[str] = []
+    changes: dict[str, object] = {}
+    metric = "optim/rollbacks"  # 2: the batch was dropped
+    for key in sorted({key for row in evidence.rows for key in row if key.endswith(metric)}):
+        role, rollbacks = key.removesuffix(metric).rstrip(":"), evidence.column(key)
+        dropped = sum(count >= 2 for count in rollbacks)
+        setting = role_key("algo.lr", role, evidence.settings)
+        if dropped <= DROPPED * len(rollbacks) or setting not in evidence.settings:
+            continue
+        who = f"{role}: " if role else ""
+        texts.append(
+            f"{who}{dropped} of {len(rollbacks)} updates broke the policy and were dropped"
+        )
+        rate = Schedule.parse(evidence.settings[setting]).scaled(BROKEN_STEP)
+        changes[setting] = round_schedule(rate).to_plain()
+    return LikelyCause(TOO_LARGE_STEPS, 95.0, texts, changes) if texts else None
 
 
 def _lr_ends_early(evidence: Evidence) -> LikelyCause | None:

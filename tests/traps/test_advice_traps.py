@@ -323,6 +323,20 @@ def test_the_alert_of_a_role_has_a_cause_and_patches_the_setting_of_that_role(se
     assert direction(100.0, named.changes[patched]) == -1
 
 
+@pytest.mark.parametrize("key", ["roles.hider.set.algo.lr", "algo.lr"])
+def test_dropped_updates_of_a_role_are_found_before_an_alert_and_the_advice_is_not_absurd(key: str):
+    reference = Reference({"algo.lr": 1e-3})
+    settings = {"algo.lr": 1e-3, key: 1e6}
+    rows = [
+        {"clock/env_steps": 100.0 * i, "hider:optim/rollbacks": 2.0, "seeker:optim/rollbacks": 0.0}
+        for i in range(1, 3)
+    ]
+    (finding,) = find_suspects(settings, rows, reference, ())
+    assert finding.cause == TOO_LARGE_STEPS
+    assert finding.evidence == ["hider: 2 of 2 updates broke the policy and were dropped"]
+    assert propose(finding.changes, settings, reference) == {key: 1e-3}
+
+
 def test_the_checks_of_a_role_use_its_own_settings():
     settings = {"algo.gamma": 0.99, "roles.seeker.set.algo.gamma": 0.5}
     alerts = Alerts(METRICS, settings, roles=["seeker", "hider"])
