@@ -58,7 +58,7 @@ def verdict(stored_result: StoredResult, runs: Sequence[RunSummary]) -> ResultVe
     )
     solved_before = {entry["seed"] for entry in stored_result["seeds"] if entry["solved"]}
     no_longer_solved = [
-        run.seed for run in runs if run.seed in solved_before and run.solved is not True
+        run.seed for run in runs if run.seed in solved_before and not _reached_threshold(run)
     ]
     scores = [RunScore.from_info(entry["score"]) for entry in same]
     stored = MeanScore(
@@ -81,6 +81,14 @@ def verdict(stored_result: StoredResult, runs: Sequence[RunSummary]) -> ResultVe
         floor=floor,
         seeds_no_longer_solved=no_longer_solved,
     )
+
+
+def _reached_threshold(run: RunSummary) -> bool:
+    """Returns whether a run reached its threshold as the stored result did, which knows no doubts: the
+    untrained policy of a seed may be optimal by luck."""
+    if not run.doubts or run.score is None or run.threshold is None:
+        return run.solved is True
+    return run.score.low >= run.threshold
 
 
 def _measured(score: RunScore | None) -> tuple[float | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,15 @@ def test_a_seed_that_is_no_longer_solved_does_not_confirm_the_result(before: Sto
     verdict = compare_with_stored(before, [run(0, 490, 470, solved=False), run(1, 500, 500)])
     assert not verdict.holds
     assert verdict.seeds_no_longer_solved == [0]
+
+
+def test_a_seed_whose_untrained_policy_is_optimal_by_luck_confirms_the_result(
+    before: StoredResult,
+):
+    doubtful = replace(run(0, 490, 480, solved=False), threshold=475.0, doubts=["no better"])
+    assert compare_with_stored(before, [doubtful, run(1, 500, 500)]).holds
+    worse = replace(doubtful, threshold=485.0)
+    assert compare_with_stored(before, [worse]).seeds_no_longer_solved == [0]
 
 
 def test_a_repetition_is_compared_with_the_same_seeds(before: StoredResult):
