@@ -11,11 +11,13 @@ from wandb.proto import wandb_internal_pb2
 
 from gymnast import api
 from gymnast.foreign.hyperparameters import flat, from_wandb_yaml, lookup
+from gymnast.mcp.options import McpOptions
 from gymnast.runs import layout
 from gymnast.runs.run import Run
 from tests.cli_output import cli_output
 from tests.fixtures.foreign.make_wandb import append
 from tests.foreign.runs import LARGE_LR, PPO, opened
+from tests.mcp.sessions import call
 from tests.small_runs import train_small
 
 RECORD: Any = wandb_internal_pb2.Record  # pyright: ignore[reportAttributeAccessIssue]
@@ -84,6 +86,8 @@ def test_a_run_whose_config_cannot_be_read_is_never_called_identical(
         text = cli_output("compare", *refs, "--runs", str(runs_dir))
         assert "configs cannot be compared" in text
         assert "identical" not in text
+    answer = call(McpOptions(runs_dir), "compare", {"runs": [run.id, other.id]})
+    assert "the settings cannot be compared" in str(answer.content)
 
 
 def test_hyperparameters_in_sections_are_found_unless_they_contradict_each_other(tmp_path: Path):
