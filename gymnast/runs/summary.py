@@ -134,10 +134,10 @@ class RunSummary:
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """The sort key of runs by their score: that of the score, then fewer env steps; without a score the
-        lowest. The highest is the best."""
+        """The sort key of runs by their score: that of the score, then no doubts about it, then fewer env
+        steps; without a score the lowest. The highest is the best."""
         rank = (-1,) if self.score is None else self.score.rank
-        return (*rank, -self.clocks.get("env_steps", 0))
+        return (*rank, not self.doubts, -self.clocks.get("env_steps", 0))
 
 
 def stored_learning(info: RunInfo) -> Learning | None:
