@@ -22,6 +22,7 @@ from gymnast.runs.curve import (
     own_evaluations,
     read_evaluation_rows,
 )
+from gymnast.runs.doubts import doubt_texts
 from gymnast.runs.info import branch_point
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, run_score
@@ -226,7 +227,7 @@ def summarize_run(
         env=info["env"],
         seed=info["seed"],
         status=status,
-        solved=info["solved"],
+        solved=info["solved"] and not doubt_texts(info),
         score=score,
         final=score.mean if score and status == "finished" else own[-1] if own else None,
         best=best_mean(own, score),

@@ -11,6 +11,7 @@ import pytest
 from gymnast.evaluation.evaluate import Evaluator
 from gymnast.evaluation.jobs import ProcessEvaluation
 from gymnast.evaluation.rescore import load_policy
+from gymnast.evaluation.scores import Scores
 from gymnast.insight.compare import compare
 from gymnast.monitor.overview import overview_row
 from gymnast.monitor.stored_run import read_stored_run
@@ -190,6 +191,24 @@ def test_a_branch_without_an_evaluation_has_no_result_of_its_parent(learned: Run
     compared = compare([branch, learned]).runs[0]
     assert (compared.final, compared.best, compared.threshold_at) == (None, None, None)
     assert compared.curve.y  # the evaluations of its parent are drawn
+
+
+def test_a_branch_of_an_older_version_drops_the_score_of_its_parent(learned: Run, monkeypatch):
+    state, parents = Scores.state, learned.info["score"] | {"env_steps": 1920, "low": 1e9}
+
+    def older(scores: Scores) -> dict[str, Any]:
+        stored = {key: value for key, value in state(scores).items() if "start" not in key}
+        return stored | {"best": parents}
+
+    wreck = {"algo.lr": 1e3, "transaction.max_kl": "off"}
+    with monkeypatch.context() as patch:
+        patch.setattr(Scores, "state", older)
+        branch = resume_run(learned, wreck, at="1920")
+    resumed = resume_run(branch, {"stop.rollouts": 50})
+    assert resumed.info["score"]["env_steps"] > 1920
+    assert resumed.info["score"]["mean"] < 7
+    (dropped,) = (e for e in resumed.events() if e["kind"] == "best score dropped")
+    assert dropped["why"] == "it is the score of its parent"
 
 
 def test_a_branch_of_a_solved_run_does_not_end_solved_with_the_version_of_its_parent(learned: Run):

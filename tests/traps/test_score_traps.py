@@ -148,6 +148,20 @@ def test_a_score_over_too_few_episodes_is_never_healthy_nor_compared_with_infini
     assert "inf" not in outcome.text
 
 
+def test_a_stored_branch_of_an_older_version_is_not_solved_by_the_version_of_its_parent(
+    runs_dir: Path,
+):
+    fields = {"parent": "p", "parent_kind": "branch", "solved": True}
+    branch = make(runs_dir, "finished", parent_step=CONFIRMED["env_steps"], **fields)
+    assert "doubts" not in branch.info
+    (listed,) = store.list_runs(runs_dir)
+    assert (listed.solved, listed.verdict) == (False, "doubtful")
+    assert listed.doubts == ["no version of this branch is better than its parent"]
+    assert run_outcome(branch.info, []).kind == "doubtful"
+    earlier = make(runs_dir, "finished", parent_step=CONFIRMED["env_steps"] - 1, **fields)
+    assert store.read_summary(earlier.path).verdict == "solved"
+
+
 def test_only_comparable_scores_enter_the_mean_of_a_group(runs_dir: Path):
     for case in ("finished", "one episode", "unconfirmed"):
         make(runs_dir, case, group="g")

@@ -59,8 +59,12 @@ class Ending:
         score: Score | None = {**confirmed.score(), "kind": "confirmed"} if confirmed else best
         # The best of many evaluations is a lucky one, and so are a few episodes: only a confirmed score over
         # enough episodes can count as solved (docs/decisions/0004).
-        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased and not doubts
-        can_solve = can_solve and not RunScore.from_info(confirmed.score()).is_small
+        can_solve = (
+            confirmed is not None
+            and confirmed.shortfall.is_unbiased
+            and not doubts
+            and not RunScore.from_info(confirmed.score()).is_small
+        )
         return cls(
             reason=reason,
             interrupted=signal is not None,
