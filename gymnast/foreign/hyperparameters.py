@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -117,11 +118,21 @@ def to_settings(
         logged = {row[key] for row in rows if key in row}
         # one that changes is a schedule, which the values alone do not give
         if setting not in found and len(logged) == 1:
-            found[setting] = logged.pop()
+            found[setting] = _shortest(logged.pop())
     # the size of a rollout is the product of both
     if "env.n_envs" not in found:
         found.pop("algo.n_steps", None)
     return found
+
+
+def _shortest(value: float) -> float:
+    """Returns the number with the fewest digits that has this value in single precision, in which event files
+    store numbers: 0.2 for 0.20000000298; a number that is not in single precision as it is."""
+    for digits in range(1, 9) if abs(value) < 1e38 else ():
+        shorter = float(f"{value:.{digits}g}")
+        if struct.unpack("f", struct.pack("f", shorter))[0] == value:
+            return shorter
+    return value
 
 
 def first_number(hyperparameters: Mapping[str, object], names: tuple[str, ...]) -> float | None:

@@ -19,8 +19,11 @@ from gymnast.runs.curve import (
     curve_of,
     learning_so_far,
     lower_bounds,
+    own_evaluations,
     read_evaluation_rows,
 )
+from gymnast.runs.doubts import doubt_texts
+from gymnast.runs.info import branch_point
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, run_score
 
@@ -47,7 +50,8 @@ class ComparedRun:
     score: RunScore | None
     final: float | None
     """The score of a finished run; otherwise the mean return of its latest evaluation. The last training
-    return, if training returns are compared (`Comparison.score_kind`)."""
+    return, if training returns are compared (`Comparison.score_kind`). The evaluations of its parent do not
+    count for a branch."""
     best: float | None
     """The highest mean return of an evaluation, or the score if that is higher; or the highest training
     return."""
@@ -211,9 +215,11 @@ def summarize_run(
     status = derived_status(run.path, info)
     xs, ys = curve = curve_of(rows, x)
     goal, score = info["threshold"], run_score(info)
-    lows = lower_bounds(rows)
+    counted = own_evaluations(curve_of(rows, "env_steps")[0], branch_point(info))
+    own = ys[counted]
+    bounds = zip(xs[counted], lower_bounds(rows)[counted], strict=True)
     # The lower bound, not the mean: the same criterion as for a solved run.
-    reached = (x for x, low in zip(xs, lows, strict=True) if goal is not None and low >= goal)
+    reached = (x for x, low in bounds if goal is not None and low >= goal)
     return ComparedRun(
         id=info["id"],
         name=info["name"],
@@ -221,10 +227,10 @@ def summarize_run(
         env=info["env"],
         seed=info["seed"],
         status=status,
-        solved=info["solved"],
+        solved=info["solved"] and not doubt_texts(info),
         score=score,
-        final=score.mean if score and status == "finished" else ys[-1] if ys else None,
-        best=best_mean(ys, score),
+        final=score.mean if score and status == "finished" else own[-1] if own else None,
+        best=best_mean(own, score),
         threshold=goal,
         clocks=info["clocks"],
         area=area(curve, *span) if span else None,

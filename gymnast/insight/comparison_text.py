@@ -256,13 +256,13 @@ def settings_text(comparison: Comparison) -> str:
     from gymnast.insight.compare import FOREIGN
     from gymnast.text import formatting
 
-    if comparison.config_problem:
-        return f"configs cannot be compared: {comparison.config_problem}"
     unknown = ""
     if comparison.config_unknown:
         unknown = (
             f"\nunknown, because not all runs record it: {', '.join(comparison.config_unknown)}"
         )
+    if comparison.config_problem:
+        return f"configs cannot be compared: {comparison.config_problem}{unknown}"
     if not comparison.config:
         # Nobody knows what other programs do not record.
         is_foreign = any(run.status == FOREIGN for run in comparison.runs)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gymnast.errors import GymnastError, UsageError
+from gymnast.foreign.hyperparameters import LOGGED
 from gymnast.foreign.libraries import OWN
 from gymnast.foreign.run import RETURN, ForeignRun
 from gymnast.insight.compare import (
@@ -94,7 +95,7 @@ def config_differences(
     runs: Sequence[Run | ForeignRun],
 ) -> tuple[list[SettingDifference], list[str], str | None]:
     """Returns the settings of gymnast that all runs record and that differ; the settings that only some
-    record; and the reason why the configs cannot be read, if they cannot."""
+    record; and the reason why the configs cannot be compared, if they cannot."""
     from gymnast.config.serialize import flat_values
     from gymnast.insight.settings import configs_in_use
 
@@ -103,7 +104,7 @@ def config_differences(
     except GymnastError as error:
         return [], [], str(error)
     settings = [
-        run.settings if isinstance(run, ForeignRun) else flat_values(next(own)) for run in runs
+        _recorded(run) if isinstance(run, ForeignRun) else flat_values(next(own)) for run in runs
     ]
     foreign = [run for run in runs if isinstance(run, ForeignRun)]
     expected = {key for run in foreign for key in (*run.settings, *run.library.hyperparameters)}
@@ -116,7 +117,23 @@ def config_differences(
         for key in sorted(known)
     ]
     differing = [row for row in rows if any(value != row.values[0] for value in row.values)]
-    return differing, sorted(expected - {*known}), None
+    problem = None if known else "no setting is recorded by all runs"
+    return differing, sorted(expected - {*known}), problem
+
+
+def _recorded(run: ForeignRun) -> dict[str, object]:
+    """Returns the settings of a foreign run without numbers that changed during training: they belong to a
+    schedule that is not recorded."""
+    changed = {
+        setting
+        for setting, key in LOGGED.items()
+        if len({row[key] for row in run.rows if key in row}) > 1
+    }
+    return {
+        key: value
+        for key, value in run.settings.items()
+        if key not in changed or isinstance(value, str)  # gymnast's own tracker stores schedules
+    }
 
 
 def _axis(x: str, foreign: Sequence[ForeignRun]) -> str:

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from gymnast.config.families import is_multi_agent
+from gymnast.metrics.score import RunScore, Score
 from gymnast.runs.doubts import doubt_texts, first_return, is_better, start_text
 from gymnast.runs.info import RunInfo
 from gymnast.text import formatting
-
-if TYPE_CHECKING:
-    from gymnast.metrics.score import Score
 
 Kind = Literal["solved", "learned", "doubtful", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
@@ -66,6 +64,9 @@ def run_outcome(info: RunInfo, rows: Rows) -> RunOutcome:
         return RunOutcome("doubtful", text)
     if threshold is None:
         return _without_threshold(text, compared)
+    if RunScore.from_info(score).is_small:
+        episodes = formatting.count_noun(score["episodes"], "episode")
+        return RunOutcome("unconfirmed", f"{text}; but only over {episodes}")
     if info["solved"] is True:
         return RunOutcome("solved", text)
     bound = f"the lower bound {formatting.number(score['low'])} is below the threshold"

@@ -98,12 +98,20 @@ class RunScore:
     def __post_init__(self) -> None:
         """Computes `caveat` and `rank`, which follow from the other fields."""
         unconfirmed = self.kind != "confirmed"
-        few = self.episodes < MIN_EPISODES and not self.exact
-        caveats = {"unconfirmed": unconfirmed, "too few episodes": few}
+        caveats = {"unconfirmed": unconfirmed, "too few episodes": self.is_small}
         low = self.low if math.isfinite(self.low) else self.mean
-        rank = (0 if few else 1 if unconfirmed else 2, _sortable(low), _sortable(self.mean))
+        rank = (
+            0 if self.is_small else 1 if unconfirmed else 2,
+            _sortable(low),
+            _sortable(self.mean),
+        )
         object.__setattr__(self, "caveat", ", ".join(text for text in caveats if caveats[text]))
         object.__setattr__(self, "rank", rank)
+
+    @property
+    def is_small(self) -> bool:
+        """True if it is over too few episodes to be comparable."""
+        return self.episodes < MIN_EPISODES and not self.exact
 
     @staticmethod
     def from_info(score: Score, kind: ScoredHow = "confirmed") -> RunScore:

@@ -111,6 +111,8 @@ class MonitoredRun:
     """Messages of the alerts of the run."""
     verdict: str = ""
     """Whether it is solved, in words; empty without a threshold."""
+    branched_at: int | None = None
+    """Env steps at which it branched off its parent; None if it is no branch."""
 
     def column(self, name: str) -> Array:
         """Returns a column, [rows]. Raises RunError if the run has no such column."""

@@ -24,6 +24,7 @@ from gymnast.monitor.monitored_run import (
 )
 from gymnast.monitor.records import OverviewRow, RoleOverview
 from gymnast.monitor.schema import EVAL_WIN_RATE, RETURN, ROLLING_WIN_RATE
+from gymnast.runs.curve import own_evaluations
 
 COUNT = "episode/count"
 """Number of episodes in the window of the mean return."""
@@ -102,12 +103,13 @@ _ROLE_NUMBERS = [field.name for field in fields(RoleOverview) if field.name != "
 def _role_overview(run: MonitoredRun, role: str) -> RoleOverview:
     trained, evaluated = role_column(RETURN, role), evaluation_column(RETURN, role)
     rolling, scored = role_column(ROLLING_WIN_RATE, role), evaluation_column(EVAL_WIN_RATE, role)
+    own = _own_evaluations(run, evaluated)
     return RoleOverview(
         role=role,
         final_return=_last(run, trained),
         best_return=_best_of_full_windows(run, role),
-        final_eval_return=_last(run, evaluated),
-        best_eval_return=_highest(_values(run, evaluated)),
+        final_eval_return=float(own[-1]) if len(own) else None,
+        best_eval_return=_highest(own),
         rolling_win_rate=_last(run, rolling),
         rolling_win_low=_last(run, role_column("league/win_low", role)),
         rolling_win_high=_last(run, role_column("league/win_high", role)),
@@ -129,6 +131,12 @@ def _best_of_full_windows(run: MonitoredRun, role: str) -> float | None:
         most = _highest(counts)
         returns = returns if most is None else returns[counts == most]
     return _highest(returns)
+
+
+def _own_evaluations(run: MonitoredRun, name: str) -> Array:
+    """Returns the values of an evaluation metric, without those of the parent of a branch."""
+    steps, values = run.points(name) if run.has(name) else (np.empty(0), np.empty(0))
+    return values[own_evaluations(steps.tolist(), run.branched_at)]
 
 
 def _values(run: MonitoredRun, name: str) -> Array:

@@ -23,9 +23,10 @@ class RoleOverview:
     best_return: float | None
     """Highest mean return of a full window of training episodes."""
     final_eval_return: float | None
-    """Mean return of the last evaluation; None without evaluations."""
+    """Mean return of the last evaluation; None without evaluations. Those of its parent do not count for a
+    branch."""
     best_eval_return: float | None
-    """Highest mean return of an evaluation."""
+    """Highest mean return of these evaluations."""
     rolling_win_rate: float | None = None
     """Share of the last window of training matches that the role won; matches with an unknown outcome count
     for nobody. None for a single agent."""

@@ -17,6 +17,7 @@ from gymnast.monitor.monitored_run import (
     MonitoredRun,
 )
 from gymnast.runs import layout
+from gymnast.runs.info import branch_point
 from gymnast.runs.match_trace import read_matches
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunSummary
@@ -70,6 +71,7 @@ def read_stored_run(summary: RunSummary, runs_dir: Path, approach: str) -> Monit
         matches=matches,
         alerts=tuple(alert["message"] for alert in alerts),
         verdict=summary.verdict,
+        branched_at=branch_point(run.info),
     )
 
 

@@ -51,6 +51,12 @@ def short_curve(curve: Curve, branched_at: float | None = None) -> CurveInfo:
     return {"env_steps": [steps[i] for i in kept], "mean_return": [returns[i] for i in kept]}
 
 
+def own_evaluations(steps: Sequence[float], branched_at: float | None) -> slice:
+    """Returns which evaluations count for a run: those of versions after the env steps `branched_at`, if it
+    is a branch. `steps`: the env steps of the policies that were evaluated, in ascending order."""
+    return slice(0 if branched_at is None else bisect_right(steps, branched_at), len(steps))
+
+
 def lower_bounds(rows: Sequence[Row]) -> list[float]:
     """Returns the lower confidence bound of every evaluation, in the order of the curve. An evaluation
     without a bound counts with its return."""
@@ -100,9 +106,8 @@ def summarize_learning(
         limited = [min(height, threshold) for height in heights]
         mean = area(([*first, *steps, end], limited), 0.0, end)
         share = (mean - start) / (threshold - start) if threshold > start else None
-        first_own = 0 if branched_at is None else bisect_right(steps, branched_at)
-        bounds = enumerate(lower_bounds(rows))
-        reached = next((i for i, low in bounds if low >= threshold and i >= first_own), None)
+        bounds, own = enumerate(lower_bounds(rows)), own_evaluations(steps, branched_at)
+        reached = next((i for i, low in bounds if low >= threshold and i >= own.start), None)
     seconds = curve_of(rows, "seconds")[0]
     return Learning(
         area=share,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gymnast.runs.info import BRANCH, WEIGHTS, Doubt, RunInfo
+from gymnast.runs.info import BRANCH, WEIGHTS, Doubt, RunInfo, branch_point
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
@@ -95,8 +95,16 @@ def find_doubts(
 
 def doubt_texts(info: RunInfo) -> list[str]:
     """Returns the doubts about the score of a run, one clause each, the most serious first."""
-    texts = (_text(doubt, info) for doubt in info.get("doubts", ()))
+    texts = (_text(doubt, info) for doubt in _stored_doubts(info))
     return [text for text in texts if text]
+
+
+def _stored_doubts(info: RunInfo) -> list[Doubt]:
+    score, branched_at = info["score"], branch_point(info)
+    if "doubts" not in info and score is not None and branched_at is not None:
+        # Older versions gave a branch the score of its parent, unless one of its own versions was better.
+        return ["not better"] if score.get("env_steps", math.inf) <= branched_at else []
+    return info.get("doubts", [])
 
 
 def start_text(parent_kind: str | None) -> str:

@@ -134,10 +134,10 @@ class RunSummary:
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """The sort key of runs by their score: that of the score, then fewer env steps; without a score the
-        lowest. The highest is the best."""
+        """The sort key of runs by their score: that of the score, then no doubts about it, then fewer env
+        steps; without a score the lowest. The highest is the best."""
         rank = (-1,) if self.score is None else self.score.rank
-        return (*rank, -self.clocks.get("env_steps", 0))
+        return (*rank, not self.doubts, -self.clocks.get("env_steps", 0))
 
 
 def stored_learning(info: RunInfo) -> Learning | None:
@@ -158,6 +158,7 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
     """Returns the summary of the run in the directory `path`. `info`: its run.json; `status`: the derived
     one."""
     score, start, branched_at = run_score(info), info.get("start_score"), branch_point(info)
+    doubts = doubt_texts(info)
     points = info.get("curve")
     curve = list(zip(points["env_steps"], points["mean_return"], strict=True)) if points else []
     limits = info.get("limits", {})
@@ -174,14 +175,14 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
         algo=info["algo"],
         seed=info["seed"],
         reason=info["reason"],
-        solved=info["solved"],
+        solved=info["solved"] and not doubts,
         confirmed=score is None or score.kind == "confirmed",
         score=score,
         best_score=best_mean(
             (mean for steps, mean in curve if branched_at is None or steps > branched_at), score
         ),
         start_score=None if start is None else RunScore.from_info(start, "evaluated"),
-        doubts=doubt_texts(info),
+        doubts=doubts,
         threshold=info["threshold"],
         curve=curve,
         progress=budget_share(info["clocks"], limits),

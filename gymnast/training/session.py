@@ -125,9 +125,9 @@ class Session:
 
     def drop_best_unless(self, stored: Collection[int]) -> Score | None:
         """Drops the best score if its version is not among the `stored` ones, so that it could not be
-        confirmed. Returns the dropped score, or None."""
+        confirmed, or does not count for a branch. Returns the dropped score, or None."""
         best = self.scores.best
-        if best is None or best["env_steps"] in stored:
+        if best is None or (best["env_steps"] in stored and self.scores.counts(best["env_steps"])):
             return None
         self.scores.best = None
         return best
@@ -246,6 +246,8 @@ class Session:
                 checkpoint.step, scores, lambda: checkpoint.tensors(PENDING)
             )
         else:
+            # Branches of older versions do not store where they start.
+            scores = {"start_version": branch_point, **scores}
             self.scores.load(scores, lambda: checkpoint.tensors(PENDING))
         if self.league is not None:
             self.league.load(state["league"], self.clock)

@@ -26,6 +26,7 @@ def diagnosed(
     rows, settings = record(name)
     alerts = [asdict(alert) for alert in alerts_for_rows(rows, settings)]
     score = {"mean": 1.0, "low": 1.0, "high": 1.0} if solved else {"mean": -1e9} | LOW
+    score["episodes"] = 100
     info: dict[str, Any] = {
         "id": name,
         "preset": target,

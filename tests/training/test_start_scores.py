@@ -11,6 +11,10 @@ import pytest
 from gymnast.evaluation.evaluate import Evaluator
 from gymnast.evaluation.jobs import ProcessEvaluation
 from gymnast.evaluation.rescore import load_policy
+from gymnast.evaluation.scores import Scores
+from gymnast.insight.compare import compare
+from gymnast.monitor.overview import overview_row
+from gymnast.monitor.stored_run import read_stored_run
 from gymnast.runs import checkpoint
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
@@ -172,6 +176,39 @@ def test_a_branch_that_learns_nothing_has_neither_the_score_nor_the_verdict_of_i
     assert (info["solved"], info["doubts"]) == (False, ["not better"])
     assert info["reason_kind"] == "budget"
     assert info["learning"]["steps_to_threshold"] is None
+    compared = compare([wrecked, learned]).runs[0]
+    assert compared.best == summarize(wrecked.path, info, "finished").best_score < 7
+    assert compared.threshold_at is None
+    summary = summarize(wrecked.path, info, "finished")
+    (role,) = overview_row(read_stored_run(summary, wrecked.path.parent, "")).roles
+    assert role.best_eval_return is not None
+    assert role.best_eval_return < 7
+
+
+def test_a_branch_without_an_evaluation_has_no_result_of_its_parent(learned: Run):
+    branch = resume_run(learned, {"eval.every": "off", "eval.confirm_episodes": 1}, at="2560")
+    branch.update(status="stopped", score=None)
+    compared = compare([branch, learned]).runs[0]
+    assert (compared.final, compared.best, compared.threshold_at) == (None, None, None)
+    assert compared.curve.y  # the evaluations of its parent are drawn
+
+
+def test_a_branch_of_an_older_version_drops_the_score_of_its_parent(learned: Run, monkeypatch):
+    state, parents = Scores.state, learned.info["score"] | {"env_steps": 1920, "low": 1e9}
+
+    def older(scores: Scores) -> dict[str, Any]:
+        stored = {key: value for key, value in state(scores).items() if "start" not in key}
+        return stored | {"best": parents}
+
+    wreck = {"algo.lr": 1e3, "transaction.max_kl": "off"}
+    with monkeypatch.context() as patch:
+        patch.setattr(Scores, "state", older)
+        branch = resume_run(learned, wreck, at="1920")
+    resumed = resume_run(branch, {"stop.rollouts": 50})
+    assert resumed.info["score"]["env_steps"] > 1920
+    assert resumed.info["score"]["mean"] < 7
+    (dropped,) = (e for e in resumed.events() if e["kind"] == "best score dropped")
+    assert dropped["why"] == "it is the score of its parent"
 
 
 def test_a_branch_of_a_solved_run_does_not_end_solved_with_the_version_of_its_parent(learned: Run):

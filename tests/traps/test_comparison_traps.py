@@ -11,11 +11,13 @@ from wandb.proto import wandb_internal_pb2
 
 from gymnast import api
 from gymnast.foreign.hyperparameters import flat, from_wandb_yaml, lookup
+from gymnast.mcp.options import McpOptions
 from gymnast.runs import layout
 from gymnast.runs.run import Run
 from tests.cli_output import cli_output
 from tests.fixtures.foreign.make_wandb import append
-from tests.foreign.runs import LARGE_LR, PPO, opened
+from tests.foreign.runs import CLEANRL, EVENTS, LARGE_LR, PPO, SB3, opened
+from tests.mcp.sessions import call
 from tests.small_runs import train_small
 
 RECORD: Any = wandb_internal_pb2.Record  # pyright: ignore[reportAttributeAccessIssue]
@@ -84,6 +86,8 @@ def test_a_run_whose_config_cannot_be_read_is_never_called_identical(
         text = cli_output("compare", *refs, "--runs", str(runs_dir))
         assert "configs cannot be compared" in text
         assert "identical" not in text
+    answer = call(McpOptions(runs_dir), "compare", {"runs": [run.id, other.id]})
+    assert "the settings cannot be compared" in str(answer.content)
 
 
 def test_hyperparameters_in_sections_are_found_unless_they_contradict_each_other(tmp_path: Path):
@@ -100,3 +104,28 @@ def test_hyperparameters_in_sections_are_found_unless_they_contradict_each_other
     assert opened(folder).settings == {"algo.lr": 1e-6, "algo.clip": 0.3, "algo.gamma": 0.97}
     (folder / "files" / "config.yaml").write_text("[" * 100_000)
     assert from_wandb_yaml(folder / "files" / "config.yaml") == {}
+
+
+def test_a_rate_that_changed_during_training_is_not_compared_as_a_constant(runs_dir: Path):
+    """CleanRL records the first learning rate only, and whether it falls."""
+    run = train_small("CartPole-v1", {"stop.env_steps": 256, "algo.lr": 2.5e-4}, runs_dir=runs_dir)
+    found = api.compare([run.id, str(CLEANRL)], runs_dir=runs_dir)
+    assert "algo.lr" in found.config_unknown
+    assert "algo.gamma" in {entry.key for entry in found.config}
+
+
+def test_single_precision_makes_no_difference(runs_dir: Path):
+    settings = {"stop.env_steps": 256, "algo.lr": 3e-4, "algo.clip": 0.2}
+    run = train_small("CartPole-v1", settings, runs_dir=runs_dir)
+    found = api.compare([run.id, str(EVENTS)], runs_dir=runs_dir)
+    assert not {"algo.lr", "algo.clip"} & {*(entry.key for entry in found.config)}
+    assert not {"algo.lr", "algo.clip"} & {*found.config_unknown}
+
+
+def test_runs_without_any_common_setting_are_not_called_the_same(run: Run, runs_dir: Path):
+    monitored = str(SB3 / "ppo" / "monitor.csv")
+    for refs in ([run.id, monitored], [str(SB3 / "dqn"), monitored]):
+        assert api.compare(refs, runs_dir=runs_dir).config_problem
+        text = cli_output("compare", *refs, "--runs", str(runs_dir))
+        assert "configs cannot be compared: no setting is recorded by all runs" in text
+        assert "unknown, because not all runs record it: algo.batch_size" in text

@@ -51,6 +51,7 @@ def test_63_a_branch_that_learned_nothing_is_not_solved_by_the_score_of_its_pare
         "facts.threshold=7",
     ]
     fast += ["--set", "checkpoint.keep=20", "--set", "eval.episodes=10", "--env-steps", "5120"]
+    fast += ["--set", "eval.confirm_episodes=10"]
     target = "py:tests.scripted:Choose"
     gymnast("train", target, "--quiet", "--name", "good", *QUICK, *fast)
     assert "healthy: scored 8.00" in gymnast("doctor", "good")
@@ -118,6 +119,7 @@ HOVER = {
     "eval.max_episode_steps": 20,
     "eval.every": "50%",
     "eval.episodes": 20,
+    "eval.confirm_episodes": 20,
     "algo.n_steps": 16,
     "algo.lr": 0.01,
     "stop.rollouts": 40,

@@ -18,6 +18,7 @@ from gymnast.api import OPERATIONS
 from gymnast.api.operation import READS
 from gymnast.errors import GymnastError, RunError
 from gymnast.evaluation.evaluate import Evaluation
+from gymnast.insight.outcome import run_outcome
 from gymnast.jobs.groups import group_result
 from gymnast.mcp.options import McpOptions
 from gymnast.metrics.score import MIN_EPISODES, RunScore, Score, comparable
@@ -25,6 +26,7 @@ from gymnast.rl.statistics import mean_interval
 from gymnast.runs import layout, store
 from gymnast.runs.run import Run, read_info
 from gymnast.serving.references import RUN_ARGUMENTS, TARGET_ARGUMENTS
+from gymnast.text.formatting import count_noun
 from gymnast.training.lifecycle.stop import is_solved
 from tests.cli_output import cli_output
 from tests.mcp.sessions import call as call_tool
@@ -124,6 +126,40 @@ def test_a_score_of_one_episode_ranks_below_a_score_of_a_hundred(runs_dir: Path)
     ranked = sorted(store.list_runs(runs_dir), key=lambda run: run.rank, reverse=True)
     caveats = [run.score.caveat for run in ranked if run.score]
     assert caveats == sorted(caveats, key=lambda text: ("few" in text, "unconfirmed" in text))
+
+
+def test_of_equal_scores_the_one_without_doubts_ranks_first(runs_dir: Path):
+    make(runs_dir, "finished", clocks={"env_steps": 100}, doubts=["not better"])
+    best = make(runs_dir, "finished", clocks={"env_steps": 4_096})
+    assert store.resolve("@best", runs_dir)[0].id == best.id
+
+
+@pytest.mark.parametrize("episodes", [1, 2])
+def test_a_score_over_too_few_episodes_is_never_healthy_nor_compared_with_infinity(
+    runs_dir: Path, episodes: int
+):
+    low, high = (500.0, 500.0) if episodes > 1 else (-math.inf, math.inf)
+    few: Score = {**ONE, "episodes": episodes, "low": low, "high": high}
+    # Older versions counted two equal returns as solved.
+    run = make(runs_dir, "one episode", score=few, solved=episodes > 1, reason="budget")
+    outcome = run_outcome(run.info, [])
+    assert outcome.kind == "unconfirmed"
+    assert outcome.text.endswith(f"; but only over {count_noun(episodes, 'episode')}")
+    assert "inf" not in outcome.text
+
+
+def test_a_stored_branch_of_an_older_version_is_not_solved_by_the_version_of_its_parent(
+    runs_dir: Path,
+):
+    fields = {"parent": "p", "parent_kind": "branch", "solved": True}
+    branch = make(runs_dir, "finished", parent_step=CONFIRMED["env_steps"], **fields)
+    assert "doubts" not in branch.info
+    (listed,) = store.list_runs(runs_dir)
+    assert (listed.solved, listed.verdict) == (False, "doubtful")
+    assert listed.doubts == ["no version of this branch is better than its parent"]
+    assert run_outcome(branch.info, []).kind == "doubtful"
+    earlier = make(runs_dir, "finished", parent_step=CONFIRMED["env_steps"] - 1, **fields)
+    assert store.read_summary(earlier.path).verdict == "solved"
 
 
 def test_only_comparable_scores_enter_the_mean_of_a_group(runs_dir: Path):

@@ -89,7 +89,14 @@ def _summary(found: Comparison) -> str:
         (pair.b if pair.better == pair.a else pair.a) if pair.better else f"{pair.a} and {pair.b}"
     )
     size = f" by {rounded(abs(pair.difference.mean))}" if pair.better and pair.difference else ""
-    return f"{lead} {names}{size} ({noise}); {len(found.config)} settings differ"
+    return f"{lead} {names}{size} ({noise}); {_settings(found)}"
+
+
+def _settings(found: Comparison) -> str:
+    if found.config_problem:
+        return "the settings cannot be compared"
+    unknown = f", {len(found.config_unknown)} are unknown" if found.config_unknown else ""
+    return f"{len(found.config)} settings differ{unknown}"
 
 
 def _next(found: Comparison, runs: list[str]) -> str:

@@ -15,7 +15,7 @@ from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.recorder import Summary
-from gymnast.metrics.score import Score, StartScore
+from gymnast.metrics.score import RunScore, Score, StartScore
 from gymnast.runs.curve import run_learning
 from gymnast.runs.doubts import doubt_texts, find_doubts, first_return, has_interval
 from gymnast.runs.info import Doubt
@@ -35,7 +35,8 @@ class Ending:
     confirmed: bool
     """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
-    """None for an environment without a threshold; a doubtful score does not count."""
+    """None for an environment without a threshold; a doubtful score, and one over too few episodes, does not
+    count."""
     best_version: int | None
     """Env steps of the best version."""
     doubts: list[Doubt]
@@ -56,9 +57,14 @@ class Ending:
         was measured; `best`: the best score during training; `signal`: the signal that was received;
         `doubts`: about the confirmed score."""
         score: Score | None = {**confirmed.score(), "kind": "confirmed"} if confirmed else best
-        # The best of many evaluations is a lucky one, so only a confirmed score can count as solved
-        # (docs/decisions/0004).
-        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased and not doubts
+        # The best of many evaluations is a lucky one, and so are a few episodes: only a confirmed score over
+        # enough episodes can count as solved (docs/decisions/0004).
+        can_solve = (
+            confirmed is not None
+            and confirmed.shortfall.is_unbiased
+            and not doubts
+            and not RunScore.from_info(confirmed.score()).is_small
+        )
         return cls(
             reason=reason,
             interrupted=signal is not None,

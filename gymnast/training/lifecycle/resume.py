@@ -168,7 +168,8 @@ def _rewind(opened: OpenRun, saved: Checkpoint, restarted: Mapping[int, str]) ->
         writer.event("recovered", checkpoint=saved.step, damaged=damaged, why=why)
     dropped = session.drop_best_unless(checkpoint.list_checkpoints(writer.run.path))
     if dropped is not None:
-        why = "its checkpoint is no longer stored"
+        counts = session.scores.counts(dropped["env_steps"])
+        why = "its checkpoint is no longer stored" if counts else "it is the score of its parent"
         writer.event("best score dropped", score=dropped, why=why)
 
 

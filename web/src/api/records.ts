@@ -454,7 +454,7 @@ export interface ComparedRun {
   status: string;
   solved: boolean | null;
   score: RunScore | null;
-  /** The score of a finished run; otherwise the mean return of its latest evaluation. The last training return, if training returns are compared (`Comparison.score_kind`). */
+  /** The score of a finished run; otherwise the mean return of its latest evaluation. The last training return, if training returns are compared (`Comparison.score_kind`). The evaluations of its parent do not count for a branch. */
   final: number | null;
   /** The highest mean return of an evaluation, or the score if that is higher; or the highest training return. */
   best: number | null;
@@ -2308,9 +2308,9 @@ export interface RoleOverview {
   final_return: number | null;
   /** Highest mean return of a full window of training episodes. */
   best_return: number | null;
-  /** Mean return of the last evaluation; None without evaluations. */
+  /** Mean return of the last evaluation; None without evaluations. Those of its parent do not count for a branch. */
   final_eval_return: number | null;
-  /** Highest mean return of an evaluation. */
+  /** Highest mean return of these evaluations. */
   best_eval_return: number | null;
   /** Share of the last window of training matches that the role won; matches with an unknown outcome count for nobody. None for a single agent. */
   rolling_win_rate: number | null;
