@@ -30,6 +30,8 @@ from gymnast.cli import cli
 from gymnast.data_dir import DATA_DIR_VAR
 from gymnast.errors import CodeNotAllowed, GymnastError, RunError
 from gymnast.import_object import ALLOW_VARIABLE, PERMITTED_VARIABLE, import_user_code, permit_code
+from gymnast.jobs import record
+from gymnast.jobs.detach import job_request
 from gymnast.mcp.options import McpOptions
 from gymnast.mcp.tools import TOOLS
 from gymnast.runs import layout, store
@@ -45,6 +47,7 @@ from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.study import make_plan
 from gymnast.tasks import Task
+from gymnast.training.request import TrainRequest
 from tests.mcp.sessions import call as call_tool
 from tests.mcp.sessions import in_memory
 from tests.small_runs import train_small
@@ -408,6 +411,24 @@ def test_a_name_with_two_modules_imports_neither_unless_both_are_permitted(
     permit_code(["py:tests.scripted:Script"])
     with pytest.raises(CodeNotAllowed):
         import_user_code("evil:py:tests.scripted:Script")
+
+
+def test_a_job_that_somebody_else_submitted_is_not_continued(small_run: Run, tmp_path: Path):
+    """Its record names the command that continues it."""
+    run = Run(tmp_path / "runs" / "stolen01")
+    shutil.copytree(small_run.path, run.path)
+    run.update(status="stopped", reason_kind="interrupted")
+    job: record.JobRequest = {
+        **job_request(TrainRequest("CartPole-v1"), target="CartPole-v1", seed=0, attempts=0),
+        "remote": {
+            "on": f"touch {tmp_path / 'imported-by-its-command'} {{command}}",
+            "store": "shared", "runs": str(run.path.parent), "cwd": str(tmp_path),
+            "facts": {}, "requeue": True, "max_jobs": 0,
+        },
+    }  # fmt: skip
+    record.write(record.jobs_dir(run.path.parent), run.id, job, state="gone", checked=1e11)
+    api.wait([run.id], runs_dir=run.path.parent, timeout=1)
+    assert not [*tmp_path.glob("imported-*")]
 
 
 def test_modules_in_a_runs_directory_do_not_replace_those_of_the_program(
