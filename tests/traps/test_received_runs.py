@@ -355,6 +355,21 @@ def test_a_study_that_was_started_elsewhere_is_not_resumed(received: Received):
         api.sweep_resume(received.study)
 
 
+@pytest.mark.parametrize("name", ["log.txt", "journal.jsonl"])
+def test_no_file_of_a_study_is_read_through_a_link(tmp_path: Path, name: str):
+    study = stolen_study(tmp_path, "payload")
+    folder = tmp_path / "data" / "sweeps" / study
+    (tmp_path / "outside.txt").write_text(f"error: {SECRET}\n")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / "outside.txt")
+    try:
+        found = repr(api.sweep_status(study, runs_dir=tmp_path / "runs"))
+    except RunError as error:
+        found = str(error)
+    assert SECRET not in found
+    assert name == "log.txt" or "is a link" in found
+
+
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "preset"])
 def test_running_a_received_run_says_how_to_allow_its_code(
     small_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
