@@ -40,12 +40,14 @@ def import_object(path: str) -> Any:
 def import_user_code(path: str) -> Any:
     """Returns the user's object at `package.module:Name`. Raises what `import_user_module` and
     `import_object` raise."""
-    import_user_module(path)
-    return import_object(path)
+    module, _, name = path.partition(":")
+    if not module or not name:
+        raise ValueError(f"{path} is not of the form package.module:Name")
+    return getattr(import_user_module(module), name)  # of the module that was permitted, no other
 
 
-def import_user_module(name: str) -> None:
-    """Imports the user's module in `[py:]package.module:Name`. The working directory is searched too. Raises
+def import_user_module(name: str) -> ModuleType:
+    """Returns the user's module in `[py:]package.module:Name`. The working directory is searched too. Raises
     CodeNotAllowed unless this module is permitted, or if it is inside of a runs directory; otherwise
     ImportError, and whatever the module raises while it is imported."""
     module = module_of(name)
@@ -55,7 +57,7 @@ def import_user_module(name: str) -> None:
     if here not in sys.path and not _is_in_runs(Path(here, "module.py")):
         sys.path.insert(0, here)
     _refuse_code_in_runs(module)
-    importlib.import_module(module)
+    return importlib.import_module(module)
 
 
 def permit_code(names: Iterable[str]) -> None:

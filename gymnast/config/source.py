@@ -19,6 +19,9 @@ MAX_NODES, MAX_DEPTH = 100_000, 100
 """Limits for a file: its aliases (`*name`) may repeat or contain each other, so that a few lines could stand
 for billions of values."""
 
+MAX_DIGITS = 100
+"""A whole number with more digits is text: no setting accepts it, and no float is as large."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -44,6 +47,8 @@ class Source:
         except YAMLError as error:
             first_line = str(error).strip().splitlines()[0]
             raise InvalidConfig([Problem(name, "", f"is not YAML: {first_line}")]) from None
+        except RecursionError:
+            raise InvalidConfig([Problem(name, "", "is nested too deeply")]) from None
         reader = _Reader(name)
         data = reader.data(root, ()) if root is not None else {}
         return cls(name, data, reader.lines, tuple(reader.duplicates))
@@ -114,6 +119,8 @@ def _scalar(node: Node) -> Scalar:
         return text.lower() == "true"
     if kind == "int":
         digits = text.replace("_", "")
+        if len(digits) > MAX_DIGITS:
+            return text
         # int(..., 0) reads 0x and 0o, but rejects leading zeros such as 007.
         return int(digits) if digits.lstrip("+-").isdigit() else int(digits, 0)
     if kind == "float":

@@ -74,6 +74,9 @@ class JobProgress(TypedDict, total=False):
     """Name of its file in the queue."""
     limit: int
     """Number of jobs that may train at once."""
+    signature: str
+    """Proof that the user of this machine submitted a remote job: the record of any other could name commands
+    to run here."""
 
 
 class JobRequest(TypedDict):
@@ -152,6 +155,11 @@ def read(folder: Path, job_id: str) -> JobRecord:
         return document.checked(JobRecord, record)
     except (OSError, ValueError) as error:
         raise RunError(f"cannot be read: {error}", at=str(path)) from None
+
+
+def submission(job: JobRecord) -> str:
+    """Returns what the signature of a remote job is about: what it runs, and where."""
+    return document.dumps(["job", job["id"], job["kind"], job["request"], job.get("remote")])
 
 
 def has_record(folder: Path, job_id: str) -> bool:

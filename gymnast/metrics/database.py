@@ -15,6 +15,8 @@ from gymnast.metrics.format import READ_VERSIONS, VERSION
 
 LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a lock of another process."""
+MAX_VALUE = 64 << 20
+"""Maximum size of a value in a metric store that is read, in bytes: those of gymnast have kilobytes."""
 
 _TABLES = f"""
 BEGIN IMMEDIATE;
@@ -100,8 +102,11 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
 def _connect_reader(address: str) -> sqlite3.Connection:
     """Connects to a file and reads from it, because only that shows whether it can be read."""
     db = sqlite3.connect(address, uri=True, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     try:
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        views = db.execute("SELECT count(*) FROM sqlite_master WHERE type = 'view'").fetchone()[0]
+        if views:  # one could make up endless rows while it is read
+            raise sqlite3.DatabaseError("it has views")
     except sqlite3.Error:
         db.close()
         raise

@@ -242,7 +242,7 @@ class MetricStore:
         position; `limit`: only the first ones of these; None: all."""
         if self._db is None and not self._writes:
             return {}, []
-        with self._lock:
+        with self._lock, explain_read_errors(self.path):
             if self._writes:
                 self.flush()
             order, count = ("DESC", last) if last is not None else ("ASC", limit)

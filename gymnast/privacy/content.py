@@ -16,6 +16,8 @@ from gymnast.records import JsonValue
 
 _CELL = re.compile(r"[^,\n]*[A-Za-z/\\@][^,\n]*")
 """A cell of a table that may be more than a number."""
+_ALIAS = re.compile(rb"(^|[\s\[{,-])\*\w")
+"""An alias in YAML."""
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|inf)", re.IGNORECASE)
 
 
@@ -29,7 +31,7 @@ def clean_content(name: str, content: bytes, sanitizer: Sanitizer) -> bytes:
     try:
         clean = _CLEANERS.get(suffix, _clean_text)
         return clean(content, sanitizer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _clean_text(content, sanitizer)
 
 
@@ -51,7 +53,7 @@ def _clean_json_lines(content: bytes, sanitizer: Sanitizer) -> bytes:
     for line in content.splitlines():
         try:
             lines.append(_clean_json(line, sanitizer))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     return b"".join(line + b"\n" for line in lines)
 
@@ -60,6 +62,8 @@ def _clean_yaml(content: bytes, sanitizer: Sanitizer) -> bytes:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
+    if _ALIAS.search(content):  # a few lines could stand for billions of values
+        raise ValueError("it has aliases")
     yaml = YAML(typ="safe", pure=True)
     try:
         stored = cast("JsonValue", yaml.load(content))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import shutil
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 ACTIVE = ("running", "paused", "stalled")
 """Statuses of a run with a live writer; `stalled`: an env call has taken longer than env.timeout."""
+MAX_TIME = 1e11
+"""Seconds since the epoch that no run is created after: the year 5138."""
+MAX_CONFIG_VALUES = 100_000
+"""Maximum number of values in a config."""
 STATUSES = (*ACTIVE, "finished", "stopped", "failed")
 """Values of `status` in run.json; readers derive `lost` for an active run without a live writer."""
 
@@ -228,9 +233,9 @@ class Run:
 
         try:
             values = YAML(typ="safe", pure=True).load(self.config_text()) or {}
-        except YAMLError:
+        except (YAMLError, RecursionError, ValueError):
             values = None
-        if not isinstance(values, dict):
+        if not isinstance(values, dict) or _has_too_many_values(values):
             raise RunError("is not a config", at=str(layout.CONFIG.path(self.path)))
         return cast("dict[str, object]", values)
 
@@ -308,7 +313,12 @@ def read_info(path: Path) -> RunInfo:
         if version != layout.RUN.version:
             problem, fix = formats.version_error("run", version, layout.RUN.version)
             raise RunError(problem, at=str(file), fix=fix)
-        return document.checked(RunInfo, info)
+        info = document.checked(RunInfo, info)
+        if not all(0 <= time < MAX_TIME for time in (info["created"], info["updated"])):
+            raise ValueError("its times are not dates")
+        if not all(map(math.isfinite, info["clocks"].values())):
+            raise ValueError("its clocks are not finite")
+        return info
     except (FileNotFoundError, NotADirectoryError):
         raise RunError("is not a run: it has no run.json", at=str(path)) from None
     except (OSError, ValueError) as error:
@@ -365,6 +375,16 @@ def create_run_dir(runs_dir: Path) -> Path:
             except FileExistsError:
                 continue
             return path
+
+
+def _has_too_many_values(config: object) -> bool:
+    """Returns whether a config has so many values that its aliases (`*name`) must repeat each other."""
+    found, left = [config], MAX_CONFIG_VALUES
+    while found and left:
+        value, left = found.pop(), left - 1
+        if isinstance(value, dict | list):
+            found += value.values() if isinstance(value, dict) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    return bool(found)
 
 
 def _text(path: Path, limit: int = files.MAX_DOCUMENT) -> str:

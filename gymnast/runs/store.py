@@ -215,7 +215,8 @@ def _listed(path: Path, entry: RunInfo | index.UnreadableRun) -> RunSummary:
         return summarize(path, entry, derived_status(path, entry))
     except RunError as error:  # one of its files is a link
         return summarize_unreadable(path, str(error), entry.get("created", 0.0))
-    except (KeyError, TypeError) as error:  # written or edited by hand
+    # Written or edited by hand: one run must not hide all others.
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         problem = f"{path / layout.RUN.name}: is incomplete: {error}"
         return summarize_unreadable(path, problem, entry.get("created", 0.0))
 

@@ -63,10 +63,24 @@ def is_signed(folder: Path, choice: str) -> bool:
     """Returns whether this user has signed this choice for the run or study in a folder."""
     try:
         stored = files.read(layout.SIGNATURES.path(folder), limit=MAX_SIGNATURES).split()
-        expected = _signature(choice, _key()).encode()
     except OSError:
         return False
-    return any(hmac.compare_digest(signature, expected) for signature in stored)
+    return any(is_signature(signature.decode("ascii", "replace"), choice) for signature in stored)
+
+
+def new_signature(choice: str) -> str:
+    """Returns this user's signature of a choice. Raises GymnastError if the key cannot be written."""
+    with durable.explain_os_errors(state_directory()):
+        return _signature(choice, _key(create=True))
+
+
+def is_signature(signature: str, choice: str) -> bool:
+    """Returns whether this is this user's signature of a choice."""
+    try:
+        expected = _signature(choice, _key())
+    except OSError:
+        return False
+    return hmac.compare_digest(signature.encode(), expected.encode())
 
 
 def _code(names: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gymnast.errors import RunError
-from gymnast.runs import document, durable
+from gymnast.runs import document, durable, files
 
 VERSION = 1
 Event = Mapping[str, Any]
@@ -50,7 +50,7 @@ class FileJournal:
     def events(self) -> Iterator[Event]:
         """Yields every stored event. Raises RunError for an event of a newer version."""
         try:
-            lines = self.path.read_bytes().splitlines()
+            lines = files.read(self.path, limit=files.MAX_EVENTS).splitlines()
         except FileNotFoundError:
             return
         for number, line in enumerate(lines, 1):

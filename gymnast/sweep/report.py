@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from gymnast.config.form import setting_text
 from gymnast.config.target import split_target
 from gymnast.errors import RunError
 from gymnast.records import from_json
+from gymnast.runs import files
 from gymnast.sweep.confirm import is_baseline
 from gymnast.sweep.decide import BASELINE, Plan, env_steps_spent
 from gymnast.sweep.executor import run_name
@@ -178,8 +180,10 @@ def planned_env_steps(plan: Plan) -> int:
 def _last_error(study: Study) -> str:
     """Returns the error that ended the last process of a study in the background; empty if none did."""
     try:
-        text = (study.path / LOG).read_bytes()[-MAX_LOG:].decode(errors="replace")
-    except OSError:
+        with files.open_file(study.path / LOG) as log:
+            log.seek(max(log.seek(0, os.SEEK_END) - MAX_LOG, 0))
+            text = log.read(MAX_LOG).decode(errors="replace")
+    except (OSError, RunError):
         return ""
     _, _, error = text.rpartition("\nerror: ") if "\nerror: " in text else text.partition("error: ")
     ended = [line for line in error.splitlines()[1:] if not line.startswith("  ")]

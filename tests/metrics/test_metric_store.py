@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -283,3 +284,23 @@ def test_reading_rows_does_not_import_numpy(tmp_path, row):
         "assert not {'numpy', 'pandas', 'rich', 'torch', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE rows SET data = zeroblob(100000000)",
+        "ALTER TABLE rows RENAME TO stored; CREATE VIEW rows AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL"
+        " SELECT i + 1 FROM n) SELECT i AS id, attempt, rollouts, superseded, schema, data FROM n, stored",
+    ],
+)
+def test_a_store_with_endless_rows_or_huge_values_is_not_read(tmp_path: Path, change: str):
+    with MetricStore(tmp_path / "metrics.db", "w") as store:
+        store.append({"clock/rollouts": 1.0})
+    with closing(sqlite3.connect(tmp_path / "metrics.db")) as db:
+        db.executescript(change)
+    with (
+        pytest.raises(RunError, match=r"metric store"),
+        MetricStore(tmp_path / "metrics.db") as store,
+    ):
+        store.read()

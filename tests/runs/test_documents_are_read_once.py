@@ -99,7 +99,13 @@ def test_the_place_of_another_type_is_named(change: dict[str, object], problem: 
         document.parse(Whole, document.dumps(GOOD | change))
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "NaN", "{", '{"$float": "high"}', "[]", "null"])
-def test_what_is_no_document_is_a_value_error(text: str):
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[" * 100_000, "NaN", "{", '{"$float": "high"}', "[]", "null"),
+        *("1" + "0" * 400, "9" * 5000, '"\\ud800"', b'"\xed\xa0\x80"'),
+    ],
+)
+def test_what_is_no_document_is_a_value_error(text: str | bytes):
     with pytest.raises(ValueError, match=r"."):
         document.parse(Whole, text)

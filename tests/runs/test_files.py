@@ -12,7 +12,10 @@ import gymnast
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.source import Source
 from gymnast.errors import RunError
+from gymnast.privacy.content import clean_content
+from gymnast.privacy.sanitize import Identity, Sanitizer
 from gymnast.runs import files
+from gymnast.runs.run import Run
 
 PACKAGE = Path(gymnast.__file__).parent
 READERS = ("runs", "bundle", "review", "inspector", "league", "selfplay", "film", "insight", "monitor",
@@ -116,9 +119,23 @@ def test_a_file_of_terabytes_that_takes_no_space_is_not_read(tmp_path: Path):
         "a: &a {b: *a}",
     ],
 )
-def test_a_few_lines_of_yaml_do_not_become_billions_of_values(text: str):
+def test_a_few_lines_of_yaml_do_not_become_billions_of_values(text: str, tmp_path: Path):
     with pytest.raises(InvalidConfig, match="has too many values, or refers to itself"):
         Source.parse(text)
+    (tmp_path / "config.yaml").write_text(text)
+    with pytest.raises(RunError, match="is not a config"):
+        Run(tmp_path).config_values()
+    cleaned = clean_content("config.yaml", text.encode(), Sanitizer(Identity({}, {}, ())))
+    assert len(cleaned) <= len(text) + 100
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 5000, "a: " + "[" * 5000 + "]" * 5000])
+def test_deeply_nested_yaml_is_a_problem_of_the_file(text: str, tmp_path: Path):
+    with pytest.raises(InvalidConfig, match="nested too deeply"):
+        Source.parse(text)
+    (tmp_path / "config.yaml").write_text(text)
+    with pytest.raises(RunError, match="is not a config"):
+        Run(tmp_path).config_values()
 
 
 def test_aliases_of_a_preset_still_work():

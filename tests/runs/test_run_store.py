@@ -119,6 +119,29 @@ def test_concurrent_readers_and_writers_agree(make_run: Maker, runs_dir: Path):
     assert {run.note for run in store.list_runs(runs_dir)} == {run.info["note"] for run in runs}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"created": 10**400},
+        {"created": {"$float": "nan"}},
+        {"updated": 1e300},
+        {"clocks": {"seconds": {"$float": "inf"}}},
+        {"name": "\ud800"},
+        {"threshold": 10**400},
+        {"curve": {"env_steps": [1, 2], "mean_return": [1.0]}},
+    ],
+)
+def test_a_run_with_impossible_values_is_listed_as_unreadable(
+    make_run: Maker, runs_dir: Path, change: dict[str, object]
+):
+    good, bad = make_run(), make_run()
+    info = json.loads((bad.path / "run.json").read_text())
+    (bad.path / "run.json").write_text(json.dumps(info | change))
+    for _ in range(2):  # the second time from the index
+        listed = {run.id: run.status for run in store.list_runs(runs_dir)}
+        assert listed == {good.id: "finished", bad.id: "unreadable"}
+
+
 @pytest.mark.parametrize("content", ['{"version": 99}', "not json", "[]", ""])
 def test_an_unreadable_run_is_listed_as_unreadable_and_does_not_affect_others(
     make_run: Maker, runs_dir: Path, content: str

@@ -3,6 +3,7 @@ follows no link out of it; whatever would have to import its code refuses it."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +20,7 @@ from typing import Any, cast
 import click
 import pytest
 from click.testing import CliRunner
+from mcp import Client
 from ruamel.yaml import YAML
 from starlette.testclient import TestClient
 
@@ -27,6 +30,8 @@ from gymnast.cli import cli
 from gymnast.data_dir import DATA_DIR_VAR
 from gymnast.errors import CodeNotAllowed, GymnastError, RunError
 from gymnast.import_object import ALLOW_VARIABLE, PERMITTED_VARIABLE, import_user_code, permit_code
+from gymnast.jobs import record
+from gymnast.jobs.detach import job_request
 from gymnast.mcp.options import McpOptions
 from gymnast.mcp.tools import TOOLS
 from gymnast.runs import layout, store
@@ -42,7 +47,9 @@ from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.study import make_plan
 from gymnast.tasks import Task
+from gymnast.training.request import TrainRequest
 from tests.mcp.sessions import call as call_tool
+from tests.mcp.sessions import in_memory
 from tests.small_runs import train_small
 
 SECRET = "the-content-of-a-file-outside"
@@ -52,7 +59,7 @@ PLACES: dict[str, dict[str, Any]] = {
     "registered environment": {"env.id": "NAME:Env-v0"},
     "parallel environment": {"env.id": "pettingzoo/py:NAME"},
     "network": {"policy.module": "NAME:Net"},
-    "shaping": {"shaping.evil": {"path": "py:NAME:term"}},
+    "shaping": {"shaping.evil": {"term": "py:NAME:term"}},
     "metric": {"metrics.evil": {"source": "py:NAME:metric", "description": "py:NAME:metric"}},
     "preset": {},
 }
@@ -262,14 +269,19 @@ def test_no_page_imports_code_of_a_received_run(
     received: Received, read_only: bool, allow_code: bool
 ):
     options = StudioOptions(received.folder / "runs", read_only=read_only, allow_code=allow_code)
-    client = TestClient(create_app(options), base_url=f"http://127.0.0.1:{options.port}")
+    app = create_app(options)
+    client = TestClient(app, base_url=f"http://127.0.0.1:{options.port}")
+    client.headers["cookie"] = f"{app.state.sessions.cookie}={app.state.sessions.issue()}"
     for place, run in received.runs.items():
         for page in PAGES:
             path = page.path.replace(
                 "{run}", received.study if page.argument == "study" else run.id
             )
             for query in ({"format": "json"}, {"format": "json", "runs": run.id}, {}):
-                client.get(f"/{path}", params=query)
+                answer = client.get(f"/{path}", params=query)
+                assert answer.status_code < 500, (path, answer.text)
+                if page.path == "run/{run}" or page.operation in ("doctor", "config_show"):
+                    assert answer.status_code == 200, (path, answer.text)
         received.check(place)
 
 
@@ -283,10 +295,32 @@ def test_no_tool_for_assistants_imports_code_of_a_received_run(
         for parameter in tool.parameters:
             if parameter.name in ("run", "runs", "resume", "source", "target", "against"):
                 run = received.everywhere.id
-                given[parameter.name] = [run] if parameter.is_list else run
+                both = [run, received.runs["metric"].id]
+                given[parameter.name] = both if parameter.is_list else run
         if name != "wait":
             call_tool(options, name, given)  # an answer or a refusal
         received.check(name)
+
+
+async def read_everything(client: Client, run: str) -> list[str]:
+    """Returns the resources about a run and the prompts that mention it, or why there is none."""
+    asked = [
+        client.read_resource(template.uri_template.replace("{run}", run))
+        for template in (await client.list_resource_templates()).resource_templates
+    ]
+    asked += [
+        client.get_prompt(prompt.name, {each.name: run for each in prompt.arguments or []})
+        for prompt in (await client.list_prompts()).prompts
+    ]
+    return [repr(one) for one in await asyncio.gather(*asked, return_exceptions=True)]
+
+
+def test_no_resource_or_prompt_for_assistants_imports_code_of_a_received_run(received: Received):
+    for run in received.runs.values():
+        options = McpOptions(received.folder / "runs")
+        found = in_memory(options, lambda client, run=run: read_everything(client, run.id))
+        assert "env_steps" in "".join(found)
+        received.check(run.id)
 
 
 def commands() -> Iterator[tuple[str, ...]]:
@@ -319,6 +353,21 @@ def test_no_command_imports_code_of_a_received_run(received: Received):
 def test_a_study_that_was_started_elsewhere_is_not_resumed(received: Received):
     with pytest.raises(CodeNotAllowed, match="the study stolen names code"):
         api.sweep_resume(received.study)
+
+
+@pytest.mark.parametrize("name", ["log.txt", "journal.jsonl"])
+def test_no_file_of_a_study_is_read_through_a_link(tmp_path: Path, name: str):
+    study = stolen_study(tmp_path, "payload")
+    folder = tmp_path / "data" / "sweeps" / study
+    (tmp_path / "outside.txt").write_text(f"error: {SECRET}\n")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / "outside.txt")
+    try:
+        found = repr(api.sweep_status(study, runs_dir=tmp_path / "runs"))
+    except RunError as error:
+        found = str(error)
+    assert SECRET not in found
+    assert name == "log.txt" or "is a link" in found
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "preset"])
@@ -365,6 +414,63 @@ def test_code_inside_of_a_run_is_never_imported(tmp_path: Path, monkeypatch: pyt
     for path in ("inside:value", "runs.abc.inside:value"):
         with pytest.raises(CodeNotAllowed, match="inside of a runs directory"):
             import_user_code(path)
+
+
+def test_a_name_with_two_modules_imports_neither_unless_both_are_permitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "evil.py").write_text("raise AssertionError\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv(ALLOW_VARIABLE, raising=False)
+    monkeypatch.setenv(PERMITTED_VARIABLE, "")
+    permit_code(["py:tests.scripted:Script"])
+    with pytest.raises(CodeNotAllowed):
+        import_user_code("evil:py:tests.scripted:Script")
+
+
+def test_a_job_that_somebody_else_submitted_is_not_continued(small_run: Run, tmp_path: Path):
+    """Its record names the command that continues it."""
+    run = Run(tmp_path / "runs" / "stolen01")
+    shutil.copytree(small_run.path, run.path)
+    run.update(status="stopped", reason_kind="interrupted")
+    job: record.JobRequest = {
+        **job_request(TrainRequest("CartPole-v1"), target="CartPole-v1", seed=0, attempts=0),
+        "remote": {
+            "on": f"touch {tmp_path / 'imported-by-its-command'} {{command}}",
+            "store": "shared", "runs": str(run.path.parent), "cwd": str(tmp_path),
+            "facts": {}, "requeue": True, "max_jobs": 0,
+        },
+    }  # fmt: skip
+    record.write(record.jobs_dir(run.path.parent), run.id, job, state="gone", checked=1e11)
+    api.wait([run.id], runs_dir=run.path.parent, timeout=1)
+    assert not [*tmp_path.glob("imported-*")]
+
+
+def test_modules_in_a_runs_directory_do_not_replace_those_of_the_program(
+    small_run: Run, tmp_path: Path
+):
+    shutil.copytree(small_run.path, tmp_path / "stolen01")
+    for module in ("click", "yaml", "numpy", "json"):
+        (tmp_path / f"{module}.py").write_text("raise AssertionError\n")
+    command = [sys.executable, "-m", "gymnast", "show", "stolen01", "--runs", "."]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.html", "returns.png"])
+def test_a_report_is_not_written_through_a_link_in_a_run(small_run: Run, tmp_path: Path, name: str):
+    outside = tmp_path / "outside.txt"
+    outside.write_text(SECRET)
+    run = Run(tmp_path / "runs" / "linked01")
+    shutil.copytree(small_run.path, run.path)
+    layout.REPORT.path(run.path).mkdir()
+    for file in ("report.md", name):  # pictures are replaced only next to a report
+        (layout.REPORT.path(run.path) / file).unlink(missing_ok=True)
+        (layout.REPORT.path(run.path) / file).touch()
+    (layout.REPORT.path(run.path) / name).unlink()
+    (layout.REPORT.path(run.path) / name).symlink_to(outside)
+    with suppress(RunError):  # not every report has this picture
+        api.report(run.id, runs_dir=run.path.parent)
+    assert outside.read_text() == SECRET
 
 
 LINKED = ["log.txt", "events.jsonl", "config.yaml", "run.json", "metrics.db", "provenance.json",

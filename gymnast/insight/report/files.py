@@ -11,6 +11,7 @@ from gymnast.insight.report import pictures
 from gymnast.insight.report.blocks import Block, Figure, Picture
 from gymnast.insight.report.html import render_html
 from gymnast.insight.report.markdown import render_markdown
+from gymnast.runs.files import refuse_link
 
 FORMATS = ("md", "html")
 
@@ -64,7 +65,8 @@ def write_report(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
-            path.write_bytes(data)
+            # In the run itself, a link could lead to any file of the user.
+            (refuse_link(path) if out is None else path).write_bytes(data)
     except OSError as error:
         problem = f"the report cannot be written: {error.strerror}"
         raise RunError(problem, at=str(folder), fix="--out DIR writes it elsewhere") from error

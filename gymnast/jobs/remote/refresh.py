@@ -9,6 +9,7 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.jobs import record
 from gymnast.jobs.remote.state import remote_status, waits_to_continue
+from gymnast.runs import trust
 from gymnast.runs.run import ACTIVE
 
 LIVE = ("queued", "starting", *ACTIVE)
@@ -89,7 +90,7 @@ def takes_commands(runs_dir: Path, job_id: str) -> bool:
 
 
 def _unsettled(runs_dir: Path, ids: Iterable[str] | None) -> Iterator[record.JobRecord]:
-    """Yields the remote jobs that have not ended for good. `ids`: only these."""
+    """Yields the remote jobs of this user that have not ended for good. `ids`: only these."""
     folder = record.jobs_dir(runs_dir)
     if ids is None:
         found = [
@@ -97,4 +98,7 @@ def _unsettled(runs_dir: Path, ids: Iterable[str] | None) -> Iterator[record.Job
         ]
     else:
         found = [record.read(folder, name) for name in ids if record.has_record(folder, name)]
-    yield from (job for job in found if "remote" in job and not job.get("settled"))
+    live = [job for job in found if "remote" in job and not job.get("settled")]
+    yield from (
+        job for job in live if trust.is_signature(job.get("signature", ""), record.submission(job))
+    )

@@ -18,7 +18,7 @@ from gymnast.jobs.remote.arrival import code_dir
 from gymnast.jobs.remote.call import TRANSFER_SECONDS, call_provider, python_there, run_there
 from gymnast.jobs.remote.check import ask_host
 from gymnast.jobs.remote.provider import Provider, require_programs
-from gymnast.runs import store
+from gymnast.runs import store, trust
 from gymnast.text.command_template import quote_word
 from gymnast.training.request import ResumeRequest, TrainRequest
 
@@ -82,7 +82,9 @@ def submit_job(
     request = _as_seen_there(request, sent, provider)
     job = job_request(request, target=target, seed=seed, attempts=attempts)
     try:
-        record.write(folder, path.name, {**job, "remote": remote})
+        written = record.write(folder, path.name, {**job, "remote": remote})
+        signature = trust.new_signature(record.submission(written))
+        record.update(folder, path.name, signature=signature)
         if provider.store == "copy":
             _send(provider, runs_dir, path.name, sent, facts)
         start_there(provider, runs_dir, path.name)
