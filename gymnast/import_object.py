@@ -23,7 +23,7 @@ from gymnast.errors import CodeNotAllowed
 ALLOW_VARIABLE = "GYMNAST_ALLOW_CODE"
 """Environment variable that permits all code, which --allow-code sets to 1. Child processes inherit it."""
 PERMITTED_VARIABLE = "GYMNAST_PERMITTED_CODE"
-"""Environment variable with the permitted modules, separated by commas. Child processes inherit it."""
+"""Environment variable with the permitted modules, one per line. Child processes inherit it."""
 RUN_FILE = "run.json"
 """A directory with this file is a run (`runs/layout.py`)."""
 
@@ -65,7 +65,7 @@ def permit_code(names: Iterable[str]) -> None:
     this process and its children."""
     added = {module_of(name) for name in names} - _permitted()
     if added:
-        os.environ[PERMITTED_VARIABLE] = ",".join(sorted(_permitted() | added))
+        os.environ[PERMITTED_VARIABLE] = "\n".join(sorted(_permitted() | added))
 
 
 def allow_all_code() -> None:
@@ -92,7 +92,7 @@ def module_of(name: str) -> str:
 
 
 def _permitted() -> set[str]:
-    return {name for name in os.environ.get(PERMITTED_VARIABLE, "").split(",") if name}
+    return {name for name in os.environ.get(PERMITTED_VARIABLE, "").split("\n") if name}
 
 
 def _refuse_code_in_runs(module: str) -> None:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from gymnast import compiled
+from gymnast.import_object import ALLOW_VARIABLE
 from gymnast.tasks import runner, worker
 
 settings.register_profile("shared machine", deadline=None)  # a slow machine is not a failure
@@ -79,6 +80,16 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "runs"
     monkeypatch.setenv("GYMNAST_RUNS", str(path))
     return path
+
+
+@pytest.fixture(autouse=True)
+def restored_permission() -> Iterator[None]:
+    """Restores the permission to import code: a command with --allow-code sets it for its whole process."""
+    before = os.environ.get(ALLOW_VARIABLE)
+    yield
+    os.environ.pop(ALLOW_VARIABLE, None)
+    if before is not None:
+        os.environ[ALLOW_VARIABLE] = before
 
 
 @pytest.fixture

@@ -72,9 +72,12 @@ def code_of_target(target: str) -> Iterator[str]:
 
 
 def _names_code(key: Sequence[str], value: object) -> bool:
-    """Returns whether a setting names code, or a file for an environment. `key`: the parts of its key."""
+    """Returns whether a setting names code, a file for an environment, or a Ray cluster, whose answers Ray
+    unpickles. `key`: the parts of its key."""
     if key[-1] == "module":
         return value not in _OFF
+    if [*key[-2:]] == ["collect", "address"]:
+        return value != "local"
     if not isinstance(value, str):
         return False
     if "kwargs" in key and ("/" in value or "\\" in value):

@@ -17,7 +17,7 @@ from gymnast.errors import GymnastError, RunError
 from gymnast.jobs import queue, record
 from gymnast.jobs.status import read_status
 from gymnast.processes import guard
-from gymnast.runs import checkpoint, durable, layout, store
+from gymnast.runs import checkpoint, durable, files, layout, store
 from gymnast.runs.run import create_run_dir
 from gymnast.training.request import ResumeRequest, TrainRequest
 
@@ -214,7 +214,7 @@ def _interrupt(*_: object) -> NoReturn:
 def _spawn(command: list[str], folder: Path, job_id: str, fd: int) -> subprocess.Popen[bytes]:
     """Starts the process of a job, which outlives this one and inherits the file descriptor `fd`. Its output
     goes to the job's output file in `folder`."""
-    file = record.output_file(folder, job_id)
+    file = files.refuse_link(record.output_file(folder, job_id))
     with durable.explain_os_errors(file), file.open("wb") as printed:
         child = subprocess.Popen(
             command,

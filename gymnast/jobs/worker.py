@@ -21,7 +21,7 @@ from gymnast.jobs import record
 from gymnast.jobs.detach import run_job, run_queued_job
 from gymnast.jobs.remote.arrival import enter_job, read_visible, was_started
 from gymnast.records import from_json
-from gymnast.runs import document
+from gymnast.runs import document, store, trust
 from gymnast.runs.run import Run
 from gymnast.training.request import ResumeRequest, TrainRequest
 
@@ -65,6 +65,9 @@ def _run_job(job: record.JobRecord, path: Path) -> tuple[int, str]:
         result = _train(request, path.parent, claimed=path, rerun_resumes=requeue)
     else:
         request = from_json(ResumeRequest, job["request"])
+        if remote is not None:  # the machine that submitted the job trusts the run
+            run, _ = store.resolve(request.run, path.parent)
+            trust.sign_code(run.path, run.config_code())
         result = _resume(request, path)
     return result.exit_code, result.reason
 

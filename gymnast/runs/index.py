@@ -72,6 +72,8 @@ def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, E
     """Returns directory name -> run.json of every run in `stamps`, and updates the cache. run.json is read
     only where the cache `file` has no row with the same stamp. Raises sqlite3.Error if the cache cannot be
     read."""
+    if file.is_symlink():
+        raise sqlite3.DatabaseError("a link")  # removed, like a damaged cache
     with closing(sqlite3.connect(file, timeout=1.0)) as db:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             _create_table(db)

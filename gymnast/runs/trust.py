@@ -49,6 +49,12 @@ def sign_permitted(folder: Path, names: Iterable[str]) -> None:
         sign(folder, _code(chosen))
 
 
+def sign_code(folder: Path, names: Iterable[str]) -> None:
+    """Signs the code that a run names, because another machine of this user chose it."""
+    if chosen := sorted(set(names)):
+        sign(folder, _code(chosen))
+
+
 def sign(folder: Path, choice: str) -> None:
     """Signs a choice of the user for the run or study in a folder. Does nothing if it cannot be written, such
     as in a read-only directory: it must then be allowed each time."""

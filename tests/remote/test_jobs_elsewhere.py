@@ -147,6 +147,7 @@ def test_without_requeue_a_preempted_job_stays_stopped_until_it_is_resumed_there
     (ended,) = read_json(runs_dir, "wait", job["id"])
     assert ended["status"] == "finished"
     assert weights(runs_dir, job["id"]) == undisturbed(runs_dir, tmp_path, "SIGTERM")
+    Run(runs_dir / job["id"]).trusted_config()  # trained with code of the user, and signed here too
 
 
 def test_slurm_requeues_a_preempted_job_which_ends_with_the_same_weights(

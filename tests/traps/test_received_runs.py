@@ -29,7 +29,13 @@ from gymnast.api import OPERATIONS, READS
 from gymnast.cli import cli
 from gymnast.data_dir import DATA_DIR_VAR
 from gymnast.errors import CodeNotAllowed, GymnastError, RunError
-from gymnast.import_object import ALLOW_VARIABLE, PERMITTED_VARIABLE, import_user_code, permit_code
+from gymnast.import_object import (
+    ALLOW_VARIABLE,
+    PERMITTED_VARIABLE,
+    import_user_code,
+    is_permitted,
+    permit_code,
+)
 from gymnast.jobs import record
 from gymnast.jobs.detach import job_request
 from gymnast.mcp.options import McpOptions
@@ -59,6 +65,7 @@ PLACES: dict[str, dict[str, Any]] = {
     "registered environment": {"env.id": "NAME:Env-v0"},
     "parallel environment": {"env.id": "pettingzoo/py:NAME"},
     "network": {"policy.module": "NAME:Net"},
+    "Ray cluster": {"collect.address": "NAME:6379"},
     "shaping": {"shaping.evil": {"term": "py:NAME:term"}},
     "metric": {"metrics.evil": {"source": "py:NAME:metric", "description": "py:NAME:metric"}},
     "preset": {},
@@ -351,6 +358,8 @@ def test_no_command_imports_code_of_a_received_run(received: Received):
 
 
 def test_a_study_that_was_started_elsewhere_is_not_resumed(received: Received):
+    study = studies.find(received.study, received.folder / "runs")
+    layout.SIGNATURES.path(study.path).unlink(missing_ok=True)  # that of a server with --allow-code
     with pytest.raises(CodeNotAllowed, match="the study stolen names code"):
         api.sweep_resume(received.study)
 
@@ -400,6 +409,14 @@ def test_a_run_that_the_user_trained_with_own_code_is_trusted_and_an_edited_one_
     run.trusted_config()
     monkeypatch.delenv(ALLOW_VARIABLE)
     run.trusted_config()
+
+
+def test_a_file_whose_name_has_a_comma_is_permitted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(PERMITTED_VARIABLE, "")
+    permit_code(["models/ant,small.xml", "my_env"])
+    assert is_permitted("models/ant,small.xml")
+    assert is_permitted("my_env")
+    assert not is_permitted("small.xml")
 
 
 def test_code_inside_of_a_run_is_never_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -45,6 +45,7 @@ def _env_and_texts(
     """Returns the environment of a request, and the texts that may name the user's own modules."""
     if isinstance(request, ResumeRequest):
         run, _ = store.resolve(request.run, runs_dir)
+        run.trusted_config()  # the host imports its code without asking again
         return run.info["env"], [run.config_text(), str(request.overrides)]
     preset = find_preset(split_target(request.target)[0])
     own = preset.path.read_text(encoding="utf-8") if preset.path and not preset.is_builtin else ""

@@ -17,7 +17,7 @@ from typing import IO
 
 from gymnast.errors import RunError
 from gymnast.jobs import record
-from gymnast.runs import files, layout
+from gymnast.runs import files, layout, trust
 from gymnast.runs.run import Run, read_info
 
 SMALL = (layout.RUN, layout.CONFIG, layout.PROVENANCE, layout.METRICS, layout.EVENTS, layout.LOG)
@@ -90,7 +90,7 @@ def _move_run(source: Path, target: Path) -> None:
     """Moves the files of a run over those of an earlier copy, run.json last. Its note and tags stay as they
     are here: they are the user's, who may have changed them since."""
     found = sorted(source.rglob("*"))
-    sent = [file for file in found if file.is_file()]
+    sent = [file for file in found if file.is_file() and file.name != layout.SIGNATURES.name]
     ours = dict[str, object]()
     if layout.RUN.path(target).exists():
         info = read_info(target)
@@ -103,6 +103,8 @@ def _move_run(source: Path, target: Path) -> None:
         target.joinpath(f"{layout.METRICS.name}{suffix}").unlink(missing_ok=True)
     if ours:
         Run(target).update(**ours)
+    # A host of the user trained it: its signatures are made with the key of that host.
+    trust.sign_code(target, Run(target).config_code())
 
 
 def _add(archive: tarfile.TarFile, name: str, file: Path) -> None:
