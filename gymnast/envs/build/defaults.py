@@ -69,7 +69,16 @@ def _settings(target: str, resolved: ResolvedConfig) -> SpaceSettings:
     readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
+    if (threshold := _registered_threshold(cfg.env)) is not None:
+        settings["facts"] = {"threshold": threshold}
     return SpaceSettings(target, resolved.requested_env, settings)
+
+
+def _registered_threshold(cfg: EnvConfig) -> float | None:
+    """Returns the return from which the environment's registration counts it as solved. None if there is
+    none, or if the settings change the task."""
+    spec = gym.registry.get(cfg.id)
+    return None if spec is None or cfg.kwargs or cfg.tasks else spec.reward_threshold
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, object]:
