@@ -15,7 +15,7 @@ from gymnast.config.config import Config
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
-from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.env import IMAGE_STACK, VECTOR_BACKENDS, EnvConfig
 from gymnast.config.space_settings import SpaceSettings, resolve_with
 from gymnast.config.target import split_target
 from gymnast.envs.build.env_ids import latest_version
@@ -69,9 +69,18 @@ def _settings(target: str, resolved: ResolvedConfig) -> SpaceSettings:
     readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
+    if isinstance(obs, ImageObs) and _is_single_frame(obs, cfg.env):
+        settings["env"] = {**readable, "stack": IMAGE_STACK}
     if (threshold := _registered_threshold(cfg.env)) is not None:
         settings["facts"] = {"threshold": threshold}
     return SpaceSettings(target, resolved.requested_env, settings)
+
+
+def _is_single_frame(obs: ImageObs, cfg: EnvConfig) -> bool:
+    """True if the environment shows one frame at a time and its copies can be wrapped to stack several."""
+    can_stack = cfg.backend not in VECTOR_BACKENDS and not is_multi_agent(cfg.id)
+    frame = obs.channels != "unknown" and obs.planes[0] in (1, 3)  # grayscale or RGB
+    return can_stack and cfg.stack == 1 and frame
 
 
 def _registered_threshold(cfg: EnvConfig) -> float | None:
