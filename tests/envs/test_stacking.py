@@ -54,6 +54,7 @@ def test_images_of_an_environment_without_a_preset_are_stacked(
     settings = {"env.kwargs.obs": obs} | settings
     found = resolve_for_spaces("py:tests.identity:Identity", settings)
     assert found.config.env.stack == expected
+    assert found.config.policy.cnn == ("small" if "image" in obs else "auto")
     with closing(make_env(found.config.env)) as env:
         assert env.reset(seed=0)[0] in env.observation_space
     again = resolve_for_spaces("py:tests.envs.test_stacking:Stacked", {})

@@ -22,6 +22,7 @@ from gymnast.envs.build.env_ids import latest_version
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
+from gymnast.policy.architecture import NATURE_MIN_PIXELS, SMALL_MIN_PIXELS
 from gymnast.spaces import spaces
 from gymnast.spaces.observations import as_box, leaves_of
 from gymnast.spaces.spaces import Action, DiscreteObs, ImageObs, Observation
@@ -133,6 +134,10 @@ def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, d
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     # The convolutional network for images ends in a dense layer of its own.
     settings: dict[str, dict[str, object]] = {"policy": {"hidden": [] if images else [64, 64]}}
+    if isinstance(obs, ImageObs) and obs.channels != "unknown":
+        _, *sides = obs.planes
+        if SMALL_MIN_PIXELS <= min(sides) < NATURE_MIN_PIXELS:
+            settings["policy"]["cnn"] = "small"  # the native engine computes it, unlike impala
     if not isinstance(obs, DiscreteObs):
         settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
         # A replay buffer mixes rewards of different ages, whose running scale would differ: so not for
