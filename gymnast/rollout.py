@@ -85,10 +85,10 @@ class Rollout:
     """Observation before each step."""
     last_obs: Array
     """Observation after the last step, [N, ...]."""
-    cut_obs: Array
-    """Final observations of the K truncated episodes, [K, ...]; `obs` has the next reset instead."""
-    cut_at: tuple[Array, Array]
-    """Step and environment indices of these K truncations."""
+    final_obs: Array
+    """Final observations of the K episodes that ended, [K, ...]; `obs` has the next reset instead."""
+    final_at: tuple[Array, Array]
+    """Step and environment indices of these K ends."""
     action: Array
     """Action as sampled from the policy; the environment may have received it clipped."""
     dist: Array
@@ -139,7 +139,7 @@ class Rollout:
 
     def first_copies(self, n: int) -> Rollout:
         """Returns the steps of the first n environments, without the episodes that ended."""
-        step, env = self.cut_at
+        step, env = self.final_at
         kept = env < n
         columns: dict[str, Any] = {
             name: None if (column := getattr(self, name)) is None else column[:, :n]
@@ -149,8 +149,8 @@ class Rollout:
             self,
             **columns,
             last_obs=self.last_obs[:n],
-            cut_obs=self.cut_obs[kept],
-            cut_at=(step[kept], env[kept]),
+            final_obs=self.final_obs[kept],
+            final_at=(step[kept], env[kept]),
             memory=None if self.memory is None else self.memory[:, :n],
             staleness=None if self.staleness is None else self.staleness[:n],
             copies=None if self.copies is None else self.copies[:n],
@@ -158,16 +158,12 @@ class Rollout:
         )
 
     def next_obs(self) -> ObsArray:
-        """Returns the observation after each step, [T, N, ...].
-
-        After a termination it is the first one of the next episode: no algorithm reads it, because the
-        value of a terminal state is 0.
-        """
-        # Observation t + 1 follows observation t, except where the episode was truncated: there `obs`
-        # continues with the next reset, and `cut_obs` has the final observation.
+        """Returns the observation after each step, [T, N, ...], before any reset."""
+        # Observation t + 1 follows observation t, except where the episode ended: there `obs` continues
+        # with the next reset, and `final_obs` has the final observation.
         if isinstance(self.obs, Images):
             last = Images.from_array(self.last_obs, self.obs.channels)
-            return self.obs[1:].concat(last[None]).with_rows(self.cut_at, self.cut_obs)
+            return self.obs[1:].concat(last[None]).with_rows(self.final_at, self.final_obs)
         return self.newest_next_obs(len(self.obs))
 
     def newest_next_obs(self, steps: int) -> Array:
@@ -175,24 +171,29 @@ class Rollout:
         assert not isinstance(self.obs, Images)
         first = max(len(self.obs) - steps, 0)
         following = np.concatenate([self.obs[first + 1 :], self.last_obs[None]])
-        step, env = self.cut_at
+        step, env = self.final_at
         newest = step >= first
-        following[step[newest] - first, env[newest]] = self.cut_obs[newest]
+        following[step[newest] - first, env[newest]] = self.final_obs[newest]
         return following
 
     def arrays(self) -> dict[str, Array]:
         """Returns all arrays by name, for storage; the episodes, already reported, are left out."""
         columns = {name: getattr(self, name) for name in _STORED}
         present = {name: array for name, array in columns.items() if array is not None}
-        return as_arrays(present) | {"cut_step": self.cut_at[0], "cut_copy": self.cut_at[1]}
+        return as_arrays(present) | {
+            "final_step": self.final_at[0],
+            "final_copy": self.final_at[1],
+        }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Rollout:
         """Returns the rollout that `arrays` described, without its episodes."""
+        # Older checkpoints have the final observations of truncated episodes only.
+        arrays = {name.replace("cut_", "final_"): array for name, array in arrays.items()}
         present = from_arrays(arrays)
         columns: dict[str, Any] = {name: present.get(name) for name in _STORED}
-        cut_at = arrays["cut_step"], arrays["cut_copy"]
-        return cls(**columns, cut_at=cut_at, episodes=Episodes.empty())
+        final_at = arrays["final_step"], arrays["final_copy"]
+        return cls(**columns, final_at=final_at, episodes=Episodes.empty())
 
     def advantages(self, gamma: float, lam: float) -> tuple[Array, Array]:
         """Returns advantages and value targets, each [T, N]: by GAE, or by V-trace for steps of an older
@@ -204,7 +205,7 @@ class Rollout:
         return vtrace(*columns, weights, gamma=gamma, lam=lam)
 
 
-_STORED = tuple(f.name for f in fields(Rollout) if f.name not in ("cut_at", "episodes"))
-_OTHERS = ("last_obs", "cut_obs", "memory", "sequences", "staleness", "copies")
+_STORED = tuple(f.name for f in fields(Rollout) if f.name not in ("final_at", "episodes"))
+_OTHERS = ("last_obs", "final_obs", "memory", "sequences", "staleness", "copies")
 _PER_STEP = tuple(name for name in _STORED if name not in _OTHERS)
 """Fields [T, N, ...]."""

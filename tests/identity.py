@@ -15,6 +15,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Te
 ACTIONS = {
     "choice": lambda: Discrete(4, start=2),
     "choices": lambda: MultiDiscrete([[3], [2]], start=[[1], [0]]),
+    "integers": lambda: Box(np.array([-1, 0]), np.array([2, 1]), dtype=np.int32),
     "switches": lambda: MultiBinary(2),
     "amounts": lambda: Box(np.float32([-2, 0]), np.float32([6, 1])),
     "tuple": lambda: Tuple([ACTIONS[part]() for part in PARTS["tuple"]]),
@@ -84,6 +85,9 @@ class Identity(gym.Env[Any, Any]):
                 first, second = int(action[0, 0]) - 1, int(action[1, 0])
                 assert mask is None or (mask[0][first] and mask[1][second])
                 return ((first == 2 * a) + (second == b)) / 2
+            case "integers":
+                first, second = action.tolist()
+                return ((first == 3 * a - 1) + (second == b)) / 2
             case "switches":
                 assert mask is None or ((mask == 2) | (mask == action)).all()
                 first, second = action.tolist()

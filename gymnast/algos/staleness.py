@@ -57,10 +57,9 @@ def _evaluate(policy: Policy, rollout: Rollout) -> tuple[Array, Array, Array]:
             np.asarray(obs[part]), action[part], None if mask is None else mask[part]
         )
     value = value.reshape(shape)
-    # Where an episode ended, the next row belongs to another one. After a termination its value is not
-    # used; after a truncation it is that of the final observation.
+    # Where an episode ended, the next row belongs to another one.
     next_value = np.empty_like(value)
     next_value[:-1], next_value[-1] = value[1:], policy.value(rollout.last_obs)
-    if len(rollout.cut_obs):
-        next_value[rollout.cut_at] = policy.value(rollout.cut_obs)
+    if len(rollout.final_obs):
+        next_value[rollout.final_at] = policy.value(rollout.final_obs)
     return logprob.reshape(shape), value, next_value

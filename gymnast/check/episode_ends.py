@@ -99,6 +99,7 @@ class EpisodeEndCheck:
     def _none_declared(self, *, one_step: bool) -> Finding:
         """Judges an environment that declares no limit: does anything else end its episodes? `one_step`:
         every episode lasted one step."""
+        truncated = [end.step for end in self._ended if end.truncated and not end.terminated]
         if self._config_limit is not None:
             what = f"{self._config_limit:,} steps (env.max_episode_steps)"
             return Finding("time limit", "ok", what)
@@ -106,7 +107,7 @@ class EpisodeEndCheck:
             return Finding("time limit", "ok", f"the environment applies its own limit, {stated:,}")
         if one_step:
             return Finding("time limit", "ok", "every episode ends after one step")
-        return NO_LIMIT
+        return undeclared_limit(truncated, self._longest)
 
     def _at_known_limit(self, limit: int) -> Finding:
         """Checks that episodes which reach the declared limit are truncated there, not terminated."""
@@ -118,6 +119,9 @@ class EpisodeEndCheck:
             )
             return Finding("time limit", "wrong", what, at_limit[0].location)
         reached = f", reached {count_noun(len(at_limit), 'time')}" if at_limit else ", not reached"
+        earlier = [end.step for end in self._ended if end.truncated and end.step < limit]
+        if earlier:
+            reached += f"; the environment truncates episodes earlier, after {_span(earlier)}"
         return Finding("time limit", "ok", f"{limit:,} steps{reached}")
 
     def _attribute(self, length: int) -> str | None:
@@ -133,3 +137,18 @@ class EpisodeEndCheck:
             ),
             None,
         )
+
+
+def undeclared_limit(truncated: list[int], longest: int) -> Finding:
+    """Judges an environment that declares no limit: it may truncate its episodes itself. `truncated`: the
+    steps at which episodes were truncated; `longest`: the length of the longest episode."""
+    if truncated and longest <= max(truncated):
+        what = f"none is declared; the environment truncates episodes after {_span(truncated)}"
+        return Finding("time limit", "ok", what)
+    return NO_LIMIT
+
+
+def _span(steps: list[int]) -> str:
+    """Returns the range of these numbers of steps as text."""
+    low, high = min(steps), max(steps)
+    return count_noun(low, "step") if low == high else f"{low:,} to {high:,} steps"

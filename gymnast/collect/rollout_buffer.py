@@ -204,12 +204,11 @@ def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: Episode
     """Returns a rollout with these columns, [T, N, ...]. `last_obs`: observations after the last step, [N,
     ...]. Actions in the environment's format are left out, since they are for traces only."""
     fields = {name: column for name, column in columns.items() if name != "env_action"}
-    cut_at, cut_obs = ends.truncations()
     return Rollout(
         **{"mask": None, **fields},  # type: ignore[arg-type]
         last_obs=last_obs,
-        cut_obs=cut_obs,
-        cut_at=cut_at,
+        final_obs=ends.final_obs,
+        final_at=(ends.t, ends.env),
         memory=None,
         episodes=ends.episodes,
     )

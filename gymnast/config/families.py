@@ -18,6 +18,8 @@ class Family:
     """Module whose import registers its environments. Empty: Gymnasium registers them itself."""
 
 
+PETTINGZOO = "pettingzoo/"
+"""Prefix of the ids of PettingZoo environments."""
 FAMILIES = (
     Family("classic control", ("Acrobot-", "CartPole-", "MountainCar", "Pendulum-")),
     Family("toy text", ("Blackjack-", "CliffWalking", "FrozenLake", "Taxi-"), "toy-text"),
@@ -45,7 +47,7 @@ FAMILIES = (
     Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.suites.vizdoom"),
     Family("bandits", ("Bandit-",), "", "gymnast.envs.suites.bandits"),
     Family("self-play", ("tag",)),
-    Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),
+    Family("PettingZoo", (PETTINGZOO,), "pettingzoo"),
 )
 """All families, in the order of `gymnast presets`."""
 YOURS, OTHERS = "yours", "others"
@@ -54,7 +56,7 @@ YOURS, OTHERS = "yours", "others"
 
 def is_multi_agent(env_id: str) -> bool:
     """True if this is a multi-agent environment."""
-    return env_id == "tag" or env_id.startswith("pettingzoo/")
+    return env_id == "tag" or env_id.startswith(PETTINGZOO)
 
 
 def require_single_agent(env_id: str, fix: str) -> None:

@@ -38,6 +38,14 @@ __all__ = [
 
 SPACE_DEFAULT_ORIGIN = "default for its spaces"
 """Origin of values that were chosen by the environment's spaces."""
+REGISTERED_ORIGIN = "registered with Gymnasium"
+"""Origin of facts that the environment's registration declares."""
+OTHER_TASK_ORIGIN = "unknown, because it is declared for another {}"
+"""Origin of facts that a preset declares and overrides of this setting make invalid."""
+_TASK_SETTINGS = ("id", "kwargs", "tasks")
+"""Settings of `env` that make the environment another task."""
+_TASK_FACTS = ("reward", "returns", "optimum", "threshold", "published", "grid")
+"""Facts that only hold for the task that they were declared for."""
 DEFAULT_BUDGET = 500_000
 """Env steps if neither a preset nor the user sets a budget."""
 
@@ -125,8 +133,11 @@ def resolve_preset(
     algorithm = algo or (root if is_algorithm(root) else next(iter(ALGORITHMS)))
     # 2. The layers, lowest first. With --algo, the variant's hyperparameters are dropped: those of another
     # algorithm have other names, or the same name and another meaning.
+    registered = {key: suggested[key] for key in suggested if key == "facts"}
+    for_spaces = {key: suggested[key] for key in suggested if key != "facts"}
     layers = [
-        Layer.from_data(_nested(suggested), SPACE_DEFAULT_ORIGIN),
+        Layer.from_data(_nested(registered), REGISTERED_ORIGIN),
+        Layer.from_data(_nested(for_spaces), SPACE_DEFAULT_ORIGIN),
         Layer.from_data({"env": {"id": preset.name}}, "name"),
         Layer.from_data(
             {"algo": {"name": algorithm}}, f"variant {root}" if algorithm == root else "--algo"
@@ -198,6 +209,8 @@ def _validated(
     every value, and the merged leaves. `problems`: mistakes that were found before. Raises InvalidConfig for
     these and all that validation finds."""
     leaves = merge([*layers, *_budget(layers, overrides), overrides], model)
+    if "env" in overrides.data:
+        leaves |= _unknown_facts(merge(layers, model), leaves, overrides)
 
     def locate(path: Key) -> str:
         """Returns the location of a key, of the nearest key above it, or of the first key below it."""
@@ -214,6 +227,27 @@ def _validated(
     if config is None or problems:
         raise InvalidConfig(problems)
     return config, _origins(config, leaves), leaves
+
+
+def _unknown_facts(below: Leaves, leaves: Leaves, overrides: Layer) -> Leaves:
+    """Returns leaves that switch off the facts of the layers `below` if an override makes another task, by
+    giving one of its settings another value. `leaves`: all layers merged."""
+    changed = [
+        path
+        for path, (value, layer) in leaves.items()
+        if layer is overrides
+        and path[0] == "env"
+        and {*path[1:2]} & {*_TASK_SETTINGS}
+        and (path not in below or below[path][0] != value)
+    ]
+    if not changed:
+        return {}
+    origin = Layer.from_data({}, OTHER_TASK_ORIGIN.format(dotted_key(changed[0])))
+    return {
+        path: ([] if path[1] == "published" else "off", origin)
+        for path, (_, layer) in leaves.items()
+        if layer is not overrides and path[0] == "facts" and {*path[1:2]} & {*_TASK_FACTS}
+    }
 
 
 def _budget(layers: list[Layer], overrides: Layer) -> list[Layer]:

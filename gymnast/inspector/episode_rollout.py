@@ -31,15 +31,14 @@ def episode_rollout(episode: OpenEpisode, head: Head, obs_space: Observation) ->
     obs = complete_obs(episode.obs, obs_space, steps + 1)
     action = head.from_env(trace.action)
     last = np.arange(steps) == steps - 1
-    truncated = last & (trace.truncated and not trace.terminated)
     final_value = 0.0 if trace.terminated else _final_value(episode)
     next_value = np.append(trace.value[1:], np.float32(final_value)).astype(np.float32)
     final_obs = np.asarray(obs[steps : steps + 1])
     return Rollout(
         obs=_one_copy(obs[:steps]),
         last_obs=final_obs,
-        cut_obs=final_obs[: truncated.sum()],
-        cut_at=(np.flatnonzero(truncated), np.zeros(truncated.sum(), np.int64)),
+        final_obs=final_obs,
+        final_at=(np.array([steps - 1]), np.zeros(1, np.int64)),
         action=action[:, None],
         dist=dist[:, None],
         logprob=head.logprob(dist, action)[:, None],

@@ -32,7 +32,8 @@ def _limits_of_role(obs: Observation, action: Action, collector: Collector, cfg:
     unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
     obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
     box, (low, high) = as_box(obs), action.bounds
-    # Rows of training and evaluation share these bounds, so a limit holds only if it holds for both.
+    # Rows of training and evaluation share these bounds, so a limit holds only if it holds for both. Returns
+    # are declared for episodes of the environment's own length.
     own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
     return Limits(
         n_actions=action.n_choices,
@@ -42,7 +43,7 @@ def _limits_of_role(obs: Observation, action: Action, collector: Collector, cfg:
         obs_low=min(box.low) if box else None,
         obs_high=max(box.high) if box else None,
         reward=facts.reward,
-        returns=facts.returns,
+        returns=facts.returns if own_limit else None,
         episode_steps=collector.env.time_limit if own_limit else None,
         epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
         action_labels=_labels(facts.actions, action.n_choices or 0),

@@ -40,6 +40,10 @@ NATURE_MIN_PIXELS = 36
 """Shortest side of an image that the three unpadded convolutions of the Nature CNN can process."""
 
 
+SMALL_MIN_PIXELS = 3
+"""Shortest side of an image that a convolution of 3 x 3 pixels can process."""
+
+
 def network_for(
     obs: Observation,
     n_outputs: int,
@@ -138,8 +142,7 @@ def cnn(image: ImageObs, cfg: PolicyConfig) -> tuple[Stack, int]:
     if kind == "auto":
         kind = "nature" if min(height, width) >= NATURE_MIN_PIXELS else "impala"
     pixels = Pixels(image.shape, image.channels, image.top, cfg.precision)
-    body = _nature if kind == "nature" else _impala
-    layers, dense = body(channels, height, width)
+    layers, dense = _CNNS[kind](channels, height, width)
     # Only the encoder has a lower precision; hidden layers and heads are float32.
     cast = () if cfg.precision == "float32" else (Float32(),)
     return (pixels, *layers, *cast), dense
@@ -162,6 +165,27 @@ def _nature(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
     return layers, 512
 
 
+def _small(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
+    """Returns up to three convolutions of 3 x 3 pixels, as many as fit, and the width of the dense layer
+    after them. Their stride is 2 while the image has at least 12 x 12 pixels, then 1."""
+    if min(height, width) < SMALL_MIN_PIXELS:
+        raise ConfigError(
+            f"policy.cnn: small needs images of at least {SMALL_MIN_PIXELS} x {SMALL_MIN_PIXELS} pixels; "
+            f"these have {height} x {width}",
+            fix="set policy.cnn=impala",
+        )
+    layers: list[Layer] = []
+    for n in (32, 64, 64):
+        if min(height, width) < 3:
+            break
+        stride = 2 if min(height, width) >= 12 else 1
+        layers += [Conv(channels, n, 3, stride), Activation("relu")]
+        channels = n
+        height, width = ((size - 3) // stride + 1 for size in (height, width))  # no padding
+    layers += _dense(channels * height * width, 256)
+    return layers, 256
+
+
 def _impala(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
     """Returns the residual CNN of IMPALA (arXiv:1802.01561, figure 3, without its LSTM) and its width."""
     layers: list[Layer] = []
@@ -172,6 +196,10 @@ def _impala(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
         height, width = ((size + 1) // 2 for size in (height, width))  # pooling with stride 2
     layers += [Activation("relu"), *_dense(channels * height * width, 256)]
     return layers, 256
+
+
+_CNNS = {"nature": _nature, "small": _small, "impala": _impala}
+"""Value of `policy.cnn` -> its layers for an image of so many channels, rows and columns, and their width."""
 
 
 def _block(n: int) -> Residual:

@@ -109,7 +109,8 @@ class MultiCategorical(Head):
         return np.stack([logits.argmax(-1) for logits in self._split(dist)], -1)
 
     def for_env(self, action: Array) -> Array:
-        return action.reshape(*action.shape[:-1], *self.first.shape) + self.first
+        rows = action.reshape(*action.shape[:-1], *self.first.shape) + self.first
+        return rows.astype(self.space.dtype, copy=False)
 
     def logprob(self, dist: Array, action: Array) -> Array:
         parts = zip(self.elements, self._split(dist), np.moveaxis(action, -1, 0), strict=True)

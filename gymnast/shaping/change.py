@@ -9,8 +9,7 @@ from gymnast.shaping.steps import ObsBatch, Steps
 
 def component_change(steps: Steps, component: str, index: int = 0) -> np.ndarray:
     """Returns the increase of a component in each step. `index` selects one number of a component that has
-    several, such as VizDoom's `gamevariables`. It is 0 on a terminated step, whose final value is not
-    available."""
+    several, such as VizDoom's `gamevariables`."""
 
     def level(obs: ObsBatch) -> np.ndarray:
         part = obs[component].astype(
@@ -18,4 +17,4 @@ def component_change(steps: Steps, component: str, index: int = 0) -> np.ndarray
         )  # [T, N] or [T, N, k]; unsigned counters would wrap
         return part.reshape(*part.shape[:2], -1)[..., index]
 
-    return np.where(steps.terminated, 0.0, level(steps.next_obs) - level(steps.obs))
+    return level(steps.next_obs) - level(steps.obs)

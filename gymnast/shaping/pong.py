@@ -30,5 +30,5 @@ class PaddleHits:
         turned = (before["ball x velocity"] >= 0) & (after["ball x velocity"] < 0)
         ours = (before["ball x"] > self._quarter) & (after["ball x"] > self._middle)
         gap = np.minimum(*(np.abs(obs["ball y"] - obs["player y"]) for obs in (before, after)))
-        same_ball = (steps.reward == 0) & ~steps.terminated
+        same_ball = steps.reward == 0
         return (turned & ours & (gap <= self._reach) & same_ball).astype(np.float64)

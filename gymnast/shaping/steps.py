@@ -67,7 +67,7 @@ class Steps:
     obs: ObsBatch
     """Observation s_t, from which the action was chosen."""
     next_obs: ObsBatch
-    """Next observation s_{t+1}; after a terminated step it is the first one of the next episode."""
+    """Next observation s_{t+1}, before any reset: in the last step of an episode, its final observation."""
     action: Array
     reward: Array
     """Reward of the environment."""

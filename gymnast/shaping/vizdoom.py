@@ -1,7 +1,6 @@
 """Reward terms for VizDoom, computed from game variables: ammunition, hits, kills, health.
 
-The observation contains the variables next to the screen, in an order that only the game knows. The last
-step of an episode has no variables, so the terms are 0 there.
+The observation contains the variables next to the screen, in an order that only the game knows.
 """
 
 from __future__ import annotations

@@ -89,17 +89,20 @@ class DiscreteAction(Action):
 
 @dataclass(frozen=True)
 class MultiDiscreteAction(Action):
-    """A MultiDiscrete action: one of n[i] integers for element i, from first[i] on."""
+    """A MultiDiscrete action, or one of a Box of integers: one of n[i] integers for element i, from first[i]
+    on."""
 
     shape: tuple[int, ...]
     n: tuple[int, ...]
     first: tuple[int, ...]
+    dtype: str = "int64"
+    """The integers that the environment takes."""
     name = "MultiDiscrete"
     mask_format = "one entry per option, in one array or one array per element"
 
     @property
     def row_spec(self) -> ActionSpec:
-        return ActionSpec(self.shape, _INT64)
+        return ActionSpec(self.shape, np.dtype(self.dtype))
 
     def list_elements(self) -> tuple[Element, ...]:
         parts = zip(self.n, self.first, strict=True)
@@ -110,11 +113,12 @@ class MultiDiscreteAction(Action):
         return f"1 each of {', '.join(map(str, self.n))}"
 
     def flatten(self, rows: Array) -> Array:
-        return rows.reshape(*_batch(rows, self.shape), len(self.n)) - np.array(self.first)
+        flat = rows.reshape(*_batch(rows, self.shape), len(self.n))
+        return flat - np.array(self.first, np.int64)
 
     def unflatten(self, flat: Array) -> Array:
-        rows = flat.astype(np.int64) + np.array(self.first)
-        return rows.reshape(*flat.shape[:-1], *self.shape)
+        rows = flat.astype(np.int64) + np.array(self.first, np.int64)
+        return rows.astype(self.dtype, copy=False).reshape(*flat.shape[:-1], *self.shape)
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None) -> Array:
         noise = np.moveaxis(rng.random((*shape, len(self.n)), dtype=np.float32), -1, 0)

@@ -73,7 +73,9 @@ _KINDS = {
 }
 _COMPOSITE = {"CompositeObs": CompositeObs, "CompositeAction": CompositeAction}
 _OBSERVATIONS = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple of these"
-_ACTIONS = "Discrete, MultiDiscrete, MultiBinary, Box of floats, and Dict and Tuple of these"
+_ACTIONS = "Discrete, MultiDiscrete, MultiBinary, Box, and Dict and Tuple of these"
+MAX_INTEGERS = 1024
+"""Largest range of an element of a Box of integers as an action: each value is an option of its own."""
 
 
 def convert_obs_space(space: Any) -> Observation:
@@ -116,10 +118,22 @@ def convert_action_space(space: Any) -> Action:
         return MultiBinaryAction(tuple(space.shape))
     if kind == "Box" and np.issubdtype(space.dtype, np.floating):
         return BoxAction(tuple(space.shape), *_limits(space))
+    if kind == "Box" and np.issubdtype(space.dtype, np.integer):
+        return _integer_action(space)
     if kind in ("Dict", "Tuple") and len(space.spaces) > 0:
         return _composite_action(kind, space)
     what = f"Box actions of {space.dtype}" if kind == "Box" else f"{kind} actions"
     raise EnvError(f"{what} ({space}) are not supported; supported are {_ACTIONS}")
+
+
+def _integer_action(space: Any) -> Action:
+    """Returns a Box of integers as one option per integer. Raises EnvError if there are too many."""
+    low, high = ([int(x) for x in np.ravel(bound)] for bound in (space.low, space.high))
+    n = tuple(top - bottom + 1 for bottom, top in zip(low, high, strict=True))
+    if max(n) > MAX_INTEGERS:
+        what = f"Box actions of {space.dtype} with more than {MAX_INTEGERS:,} values per element"
+        raise EnvError(f"{what} ({space}) are not supported", fix="use a Box of floats and round")
+    return MultiDiscreteAction(tuple(space.shape), n, tuple(low), str(space.dtype))
 
 
 def space_text(space: Observation | Action) -> str:

@@ -227,8 +227,8 @@ class Loop:
         after saving a checkpoint from which `resume` starts with new copies."""
         if self.collected is not None and self.collected.fatal_fault is not None:
             self.save("fault")
-            fix = f"fix the environment, then: gymnast resume {self.writer.run.id}"
-            raise_fault(self.session.cfg.env.id, [self.collected.fatal_fault], fix)
+            then = f". Then: gymnast resume {self.writer.run.id}"
+            raise_fault(self.session.cfg.env.id, [self.collected.fatal_fault], then)
 
     def record(self) -> None:
         """Adds clocks and timings to the row and writes it."""

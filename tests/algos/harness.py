@@ -22,6 +22,7 @@ ACTION_SPACES: dict[str, dict[str, Any]] = {
     "masked choice": {"env.kwargs": {"action": "choice", "masked": True}},
     "choices": {"env.kwargs": {"action": "choices"}},
     "masked choices": {"env.kwargs": {"action": "choices", "masked": True}},
+    "integers": {"env.kwargs": {"action": "integers"}},
     "switches": {"env.kwargs": {"action": "switches"}},
     "masked switches": {"env.kwargs": {"action": "switches", "masked": True}},
     "amounts": {"env.kwargs": {"action": "amounts"}, "policy.log_std": -1.0},

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from gymnast.check.checked_env import Timestep
 from gymnast.check.environment import check_environment
+from gymnast.check.episode_ends import EpisodeEndCheck
 from gymnast.check.finding import CHECKS, CheckReport
 from gymnast.cli.check import check
 from gymnast.config.resolve import resolve
-from tests.check.planted import FACTS, HEALTHY
+from tests.check.planted import FACTS, HEALTHY, Healthy
 
 STEPS = 400
 
@@ -177,6 +179,22 @@ def test_an_unknown_name_is_an_error():
     refused = invoke("CartPol-v1")
     assert "did you mean CartPole-v1" in str(refused.exception)
     assert "expected one environment" in str(invoke().exception)
+
+
+def test_an_environment_that_truncates_its_own_episodes_has_a_time_limit():
+    limit = next(f for f in checked("Healthy").findings if f.check == "time limit")
+    assert (limit.verdict, limit.what) == (
+        "ok",
+        "none is declared; the environment truncates episodes after 40 steps",
+    )
+    declared = EpisodeEndCheck(Healthy(), 500)
+    for step in (7, 9):
+        declared.observe(Timestep(0, 0, step, None, truncated=True))
+    ends, limit = declared.findings()
+    assert ends.what == "0 terminated, 2 truncated"
+    assert limit.what == (
+        "500 steps, not reached; the environment truncates episodes earlier, after 7 to 9 steps"
+    )
 
 
 @pytest.mark.usefixtures("tasks_here")

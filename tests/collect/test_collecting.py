@@ -282,7 +282,7 @@ def _episodes(collected: list[CollectResult]) -> list[tuple]:
 def _same(a: CollectResult, b: CollectResult) -> None:
     for name, column in vars(a.rollouts["agent"]).items():
         other = getattr(b.rollouts["agent"], name)
-        if isinstance(column, np.ndarray) or name == "cut_at":
+        if isinstance(column, np.ndarray) or name == "final_at":
             assert np.array_equal(column, other), name
         else:
             assert column == other, name

@@ -168,15 +168,15 @@ def test_invalid_reshapes_and_views_are_rejected():
         np.asarray(images, copy=False)
 
 
-def _rollout(obs, last_obs, cut_obs, cut_at) -> Rollout:
+def _rollout(obs, last_obs, final_obs, final_at) -> Rollout:
     numbers = np.zeros(obs.shape[:2])
     names = ("action", "dist", "logprob", "value", "reward", "next_value")
     names += ("terminated", "done", "start", "valid")
     return Rollout(
         obs=obs,
         last_obs=last_obs,
-        cut_obs=cut_obs,
-        cut_at=cut_at,
+        final_obs=final_obs,
+        final_at=final_at,
         **dict.fromkeys(names, numbers),
         mask=None,
         memory=None,

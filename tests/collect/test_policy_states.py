@@ -87,10 +87,11 @@ def test_decisions_and_values_are_those_of_the_states_and_truncated_ends_are_val
             dist, value, after = policy.step(np.asarray(rollout.obs[t]), before[t])
             assert np.allclose(rollout.dist[t], dist, atol=1e-5)
             assert np.allclose(rollout.value[t], value, atol=1e-5)
-            at_t = rollout.cut_at[0] == t
-            copies = rollout.cut_at[1][at_t]
+            step, ended = rollout.final_at
+            at_t = (step == t) & ~rollout.terminated[step, ended]
+            copies = ended[at_t]
             if len(copies):
-                expected = policy.value(rollout.cut_obs[at_t], after[copies])
+                expected = policy.value(rollout.final_obs[at_t], after[copies])
                 assert np.allclose(rollout.next_value[t, copies], expected, atol=1e-5)
             cut += len(copies)
             if t + 1 < T:

@@ -53,7 +53,9 @@ def affordable(command: str) -> str:
         if "--detach" in command:  # the following commands need it to be training
             total = "50M --set stop.solved=off"
         command += f" --quiet --env-steps {total}"
-        short = SHORT_MATCHES if command.split()[2].startswith("tag") else SHORT
+        env = command.split()[2]
+        short = SHORT_MATCHES if env.startswith("tag") else SHORT
+        short = "" if env.startswith("pettingzoo/py:") else short  # it takes no limit
         command += f" {SMALL} {short}" if verb == "train" else ""
         command = re.sub(r"collect\.hosts=\d+", "collect.hosts=2", command)  # of two copies
         if verb == "train" and not re.search(r":(a2c|dqn|reinforce)\b|--algo", command):

@@ -146,6 +146,8 @@ def slow(name: str, stack: Stack, weights: dict[str, np.ndarray], x: Any) -> Any
 CASES = {
     "nature": (ImageObs((36, 40, 3), 255, "last"), {}),
     "nature, channels first": (ImageObs((4, 40, 36), 255, "first"), {"cnn": "nature"}),
+    "small": (ImageObs((16, 13, 3), 255, "last"), {"cnn": "small"}),
+    "small, channels first": (ImageObs((4, 6, 5), 255, "first"), {"cnn": "small"}),
     "impala": (IMAGE, {}),
     "impala, grey": (ImageObs((9, 7), 15, "last"), {"shared": True}),
     "parts": (PARTS, {}),
@@ -251,6 +253,8 @@ IMAGES = {
     "channels first": (ImageObs((4, 40, 36), 255, "first"), {}),
     "channels last": (ImageObs((36, 40, 3), 255, "last"), {}),
     "grey": (ImageObs((38, 37), 15, "last"), {"cnn": "nature"}),
+    "small": (ImageObs((3, 13, 14), 255, "first"), {"cnn": "small"}),
+    "smallest": (ImageObs((3, 4), 255, "last"), {"cnn": "small"}),
     "impala": (ImageObs((3, 12, 9), 255, "first"), {"cnn": "impala"}),
 }
 
@@ -384,6 +388,8 @@ def test_an_image_too_small_for_nature_is_rejected_and_auto_selects_impala():
     with pytest.raises(ConfigError, match=r"policy\.cnn: nature needs .* 36 x 36.* 35 x 84"):
         cnn(small, PolicyConfig(cnn="nature"))
     assert cnn(small, PolicyConfig())[1] == 256
+    with pytest.raises(ConfigError, match=r"policy\.cnn: small needs .* 3 x 3.* 2 x 9"):
+        cnn(ImageObs((2, 9), 255, "last"), PolicyConfig(cnn="small"))
 
 
 def test_convolutions_are_initialized_orthogonally():

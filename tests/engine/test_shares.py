@@ -154,6 +154,7 @@ def test_image_networks_of_our_own_layers_are_computed_in_shares(settings, algo,
 def test_a_run_with_two_threads_is_bit_for_bit_reproducible():
     settings = {
         "env.kwargs": {"obs": "image"},
+        "policy.cnn": "impala",
         "env.n_envs": 2,
         "algo.n_steps": 16,
         "threads": 2,

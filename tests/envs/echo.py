@@ -31,6 +31,7 @@ OBSERVATIONS: dict[str, tuple[gym.Space[Any], Any]] = {
 ACTION_SPACES: dict[str, gym.Space[Any]] = {
     "choice": Discrete(4, start=1),
     "choices": MultiDiscrete([3, 2], start=[1, 0]),
+    "integers": Box(np.array([-1, 0]), np.array([2, 1]), dtype=np.int8),
     "switches": MultiBinary(3),
     "amounts": Box(np.float32([-2, 0]), np.float32([2, 10])),
 }

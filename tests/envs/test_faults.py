@@ -80,6 +80,9 @@ def test_an_invalid_discrete_observation_is_a_fault(how: str, cause: str):
     (fault,) = step_repeatedly(envs, 3).faults
     with pytest.raises(EnvError, match=f"Shaky-v0, copy 1, step 3 of its episode: {cause}"):
         raise_fault(envs.name, [fault])
+    with pytest.raises(EnvError) as raised:
+        raise_fault(envs.name, [fault])
+    assert "`gymnast check Shaky-v0` shows what is wrong" in str(raised.value)
 
 
 def test_nan_inside_a_dict_observation_is_a_fault():

@@ -190,8 +190,9 @@ def test_a_delayed_action_is_applied_after_the_configured_number_of_steps(takes:
     asked = chosen(env.action_space, 20)
     _, done, _ = played(env, 1, asked)
     assert np.array_equal(done[3:], asked[:-3])
-    idle = {"choice": 1, "choices": [1, 0], "switches": [0] * 3, "amounts": [0, 0]}[takes]
-    assert np.array_equal(done[:3], [idle] * 3)
+    idle = {"choice": 1, "switches": [0] * 3, "amounts": [0, 0]}
+    idle |= {"choices": [1, 0], "integers": [-1, 0]}
+    assert np.array_equal(done[:3], [idle[takes]] * 3)
     delayed = noisy({"delay": 2, "idle": [1, 4]}, takes="amounts")
     assert played(delayed, 1, chosen(delayed.action_space, 2))[1][0].tolist() == [1, 4]
 

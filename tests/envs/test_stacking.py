@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import gymnasium as gym
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.build.defaults import resolve_for_spaces
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
+from tests.identity import Identity
 
 
 class Counting(gym.Env[Any, Any]):
@@ -33,6 +36,35 @@ class Counting(gym.Env[Any, Any]):
 
     def _now(self) -> Any:
         return np.full(self.observation_space.shape, self.steps, self.observation_space.dtype)
+
+
+@pytest.mark.parametrize(
+    ("obs", "settings", "expected"),
+    [
+        ("image", {}, 4),
+        ("grey image", {}, 4),
+        ("grey image", {"env.stack": 1}, 1),
+        ("vector", {}, 1),
+        ("parts", {}, 1),  # a Dict cannot be stacked
+    ],
+)
+def test_images_of_an_environment_without_a_preset_are_stacked(
+    obs: str, settings: dict[str, Any], expected: int
+):
+    settings = {"env.kwargs.obs": obs} | settings
+    found = resolve_for_spaces("py:tests.identity:Identity", settings)
+    assert found.config.env.stack == expected
+    assert found.config.policy.cnn == ("small" if "image" in obs else "auto")
+    with closing(make_env(found.config.env)) as env:
+        assert env.reset(seed=0)[0] in env.observation_space
+    again = resolve_for_spaces("py:tests.envs.test_stacking:Stacked", {})
+    assert again.config.env.stack == 1  # the environment stacks its frames itself
+
+
+class Stacked(Identity):
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = gym.spaces.Box(0, 255, (4, 40, 40), np.uint8)
 
 
 def made(kwargs: dict[str, Any] | None = None, **more: Any) -> Any:

@@ -10,6 +10,8 @@ import pettingzoo
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME
 from gymnast.envs.matches.pettingzoo import PettingZooMatches
 from gymnast.errors import EnvError, NotInstalled
@@ -56,6 +58,39 @@ def length(seed: int) -> int:
 
 
 # ---- a match -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "per_step"), [("Turns", 1), ("Cycles", 3)])
+def test_agents_that_act_in_turns_get_the_rewards_of_their_own_turns(name: str, per_step: int):
+    """The oracle plays the same match with the AEC API."""
+    matches, aec = own(name, 1), games.Turns()
+    agents = {agent: (agent[:3], int(agent[-1])) for agent in aec.possible_agents}
+    assert matches.time_limit == (None if per_step == 1 else games.TURNS // 3)
+    assert matches.restore_mode == "replay"
+    matches.reset([0], [5])
+    aec.reset(5)
+    rng = np.random.default_rng(0)
+    for t in range(games.TURNS // per_step):
+        actions = drawn(matches, rng)
+        earned = dict.fromkeys(agents, 0.0)
+        for _ in range(per_step):
+            agent = aec.agent_selection
+            role, seat = agents[agent]
+            aec.step(int(actions[role][0, seat]))
+            earned[agent] += aec.rewards[agent]
+        step = matches.step(actions)
+        assert step.faults == ()
+        assert {a: step.reward[r][0, s] for a, (r, s) in agents.items()} == earned
+        assert {a: step.obs[r][0, s] for a, (r, s) in agents.items()} == aec.seen
+        assert step.over[0] == ((t + 1) * per_step == games.TURNS)
+    assert all(step.terminated[role].all() for role in matches.roles)
+
+
+@pytest.mark.parametrize("name", ["Fading", "Turns"])
+def test_an_own_environment_without_the_prefix_is_explained(name: str):
+    target = f"py:tests.envs.zoo_games:{name}"
+    with pytest.raises(EnvError, match=f"use pettingzoo/{target}"):
+        make_env(EnvConfig(id=target))
 
 
 def test_agents_with_dict_actions_receive_dicts():
@@ -250,7 +285,7 @@ def test_an_unsupported_environment_is_rejected_with_the_reason(
     [
         ("knights_archers_zombies_v10", "did you mean knights_archers_zombies_v11"),
         ("simple_sprad_v3", "did you mean simple_spread_v3"),
-        ("chess_v6", "its agents act in turns"),
+        ("chess_v6", "is a game with legal moves: it uses an action_mask"),
         ("py:tests.envs.zoo_games", "cannot be imported"),
     ],
 )

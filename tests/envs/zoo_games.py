@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
-from pettingzoo import ParallelEnv
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils import AgentSelector
 
 AGENTS = ["cat_0", "mouse_0", "cat_1", "mouse_1", "mouse_2"]
 """The agents are not sorted by role, so that a test notices if they are put in another order."""
@@ -208,3 +209,58 @@ class Unmakable(Fading):
 
 object = object
 """An importable name that is not an environment."""
+
+
+TURNS = 9
+"""Turns of a match of `Turns`; a multiple of the three players, so that it ends with a cycle."""
+
+
+class Turns(AECEnv):
+    """Players act in turns (AEC): each earns 1 for naming the number that it sees, which changes with its
+    turn."""
+
+    metadata: dict[str, Any] = {"name": "turns", "is_parallelizable": False}
+    max_cycles = TURNS // 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.possible_agents = ["fox_0", "hen_0", "fox_1"]
+
+    def observation_space(self, agent: str) -> Any:
+        return Discrete(4)
+
+    def action_space(self, agent: str) -> Any:
+        return Discrete(4)
+
+    def observe(self, agent: str) -> Any:
+        return self.seen[agent]
+
+    def reset(self, seed: int | None = None, options: Any = None) -> None:
+        self.numbers = np.random.default_rng(seed)
+        self.agents, self.t = list(self.possible_agents), 0
+        self.seen = {agent: int(self.numbers.integers(4)) for agent in self.agents}
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._order = AgentSelector(self.agents)
+        self.agent_selection = self._order.reset()
+
+    def step(self, action: Any) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        self._clear_rewards()
+        self.rewards[agent] = float(action == self.seen[agent])
+        self.seen[agent] = int(self.numbers.integers(4))
+        self.t += 1
+        self.terminations = dict.fromkeys(self.agents, self.t == TURNS)
+        self.agent_selection = self._order.next()
+
+
+class Cycles(Turns):
+    """The same, but declared to be the same as a parallel environment."""
+
+    metadata = {"name": "cycles", "is_parallelizable": True}

@@ -98,7 +98,7 @@ def test_every_head_and_encoder_starts_close_to_uniform(obs: str, action: str, s
     is_close_to_uniform(policy, rows)
 
 
-@pytest.mark.parametrize("kind", ["nature", "impala"])
+@pytest.mark.parametrize("kind", ["nature", "small", "impala"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_cnn_starts_close_to_uniform_on_images_of_any_brightness(kind: str, seed: int):
     space = ImageObs((48, 48, 3), 255, "last")

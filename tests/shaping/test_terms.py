@@ -153,7 +153,7 @@ def test_late_steps_cost_one_each():
 def test_change_pays_the_increase_of_a_component():
     where = scene()
     steps = played(where, [[x, 0, 0, 0] for x in (5, 7, 4, 9)], terminated=[False, False, True])
-    assert term_of("change", where, steps, component="cart position").tolist() == [2, -3, 0]
+    assert term_of("change", where, steps, component="cart position").tolist() == [2, -3, 5]
     parts = CompositeObs(
         "Dict", (("screen", ImageObs((6, 6), 255, "last")), ("gamevariables", GAME))
     )

@@ -82,8 +82,9 @@ def test_a_copy_that_always_breaks_ends_training_with_a_checkpoint_to_resume_fro
 ):
     settings = TINY | PROCESS | YES | {"env.backend": backend, "env.max_faults": 3}
     bad = {"env.kwargs": {"how": "raises", "at": 2, "only": "all"}}
-    with pytest.raises(EnvError, match=r"copy \d, step 2 .*the physics went wrong"):
+    with pytest.raises(EnvError, match=r"copy \d, step 2 .*the physics went wrong") as raised:
         train_small("Broken", settings | bad)
+    assert "`gymnast check py:tests.scripted:Broken`" in str(raised.value)
     (path,) = runs_dir.glob("*/run.json")
     run = Run(path.parent)
     assert run.info["status"] == "failed"

@@ -29,7 +29,7 @@ OWN = {"policy.module": "tests.engine.own_nets:Right"}
 REFUSED: dict[str, tuple[str, dict[str, Any], str | None, str]] = {
     "small images": (
         IDENTITY,
-        {"env.kwargs": {"obs": "image"}},
+        {"env.kwargs": {"obs": "image"}, "policy.cnn": "impala"},
         None,
         r"layers of policy\.cnn=impala are computed by torch",
     ),

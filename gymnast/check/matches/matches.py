@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from gymnast.check.environment import STEPS, creation_failure
-from gymnast.check.episode_ends import NO_LIMIT
+from gymnast.check.episode_ends import undeclared_limit
 from gymnast.check.finding import CheckReport, Finding
 from gymnast.check.matches.determinism import (
     MakeMatches,
@@ -83,6 +83,8 @@ class _MatchCheck:
         self._outcomes: Counter[str] = Counter()
         self._numbers: set[str] | None = None
         self._both, self._traceback = 0, ""
+        self._truncated: list[int] = []
+        """Steps at which agents were truncated."""
         self._seconds = 0.0
 
     def play(self, steps: int, on_progress: ProgressCallback) -> None:
@@ -160,6 +162,8 @@ class _MatchCheck:
                 agent, value = f"{role} {seat}", float(reward[seat])
                 ended = bool(terminated[seat] or truncated[seat])
                 self._both += bool(terminated[seat] and truncated[seat])
+                if playing[seat] and truncated[seat]:
+                    self._truncated.append(len(match.actions))
                 if not playing[seat] and (ended or value):
                     what = "ends again" if ended else f"receives the reward {value:g}"
                     self._wrong["ends"].record(match.last_timestep, f"{agent} is done and {what}")
@@ -232,8 +236,10 @@ class _MatchCheck:
         yield wrong["finite"].finding_or_ok("no NaN and no infinity in observations and rewards")
         yield self._ends()
         limit = wrong["time limit"].finding_or_ok(f"{matches.time_limit or 0:,} steps")
-        missing = matches.has_default_limit or matches.time_limit is None
-        yield NO_LIMIT if missing and limit.verdict == "ok" else limit
+        if limit.verdict == "ok" and (matches.has_default_limit or matches.time_limit is None):
+            own = [step for step in self._truncated if step != matches.time_limit]
+            limit = undeclared_limit(own, max(len(match.actions) for match in self.played))
+        yield limit
         if self.cfg.facts.reward:
             yield wrong["facts.reward"].finding_or_ok("inside the declared range")
         yield from self._metrics()

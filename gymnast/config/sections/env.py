@@ -134,7 +134,8 @@ class EnvConfig(Section):
     atari: Annotated[AtariConfig, TO_ATARI] = SECTION_DEFAULT
     """Start and end of Atari episodes."""
     stack: Annotated[Count, BeforeValidator(_stack), Field(le=64)] = AUTO
-    """Number of stacked observations, the newest last. `auto`: 4 for images, else 1."""
+    """Number of stacked observations, the newest last. `auto`: 4 for images, else 1. Without a preset,
+    grayscale and RGB images of the environment itself (`view: raw`) are stacked too."""
     previous_actions: Annotated[Whole, Field(le=64)] = 0
     """Number of previous actions appended to the observation, the newest last."""
     action_mask: Switch = True

@@ -56,9 +56,12 @@ class PolicyConfig(Section):
     embedding: Annotated[Width, TO_BUILTIN_LAYERS, TO_EMBEDDINGS] = 64
     """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete observation, and
     of a vector that is combined with an image."""
-    cnn: Annotated[Literal["auto", "nature", "impala"], TO_BUILTIN_LAYERS, TO_IMAGES] = "auto"
-    """Image encoder: three convolutions (nature, Mnih et al. 2015), or six residual blocks (impala,
-    Espeholt et al. 2018). auto: nature for images of at least 36 x 36 pixels, else impala."""
+    cnn: Annotated[Literal["auto", "nature", "small", "impala"], TO_BUILTIN_LAYERS, TO_IMAGES] = (
+        "auto"
+    )
+    """Image encoder: three convolutions (nature, Mnih et al. 2015), up to three of 3 x 3 pixels (small), or
+    six residual blocks (impala, Espeholt et al. 2018). auto: nature for images of at least 36 x 36 pixels,
+    else impala. Without a preset, smaller images get small."""
     precision: Annotated[Literal["float32", "bfloat16"], TO_BUILTIN_LAYERS, TO_IMAGES] = "float32"
     """Precision in which the CNN computes; weights and all other layers stay float32. bfloat16 takes about
     half the time on CPUs that support it, and several times as long on others."""

@@ -118,10 +118,12 @@ def any_true(flags: Array) -> bool:
     return 1 in flags.tobytes()
 
 
-def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environment") -> None:
-    """Raises the first fault, if any, as an EnvError: for callers that cannot continue without the copy."""
+def raise_fault(name: str, faults: Sequence[Fault], then: str = "") -> None:
+    """Raises the first fault, if any, as an EnvError: for callers that cannot continue without the copy.
+    `then`: what the user may do after fixing the environment."""
     if faults:
         fault = faults[0]
+        fix = f"fix the environment; `gymnast check {name}` shows what is wrong{then}"
         what = f"{name}, copy {fault.copy}, step {fault.step} of its episode: {fault.message}"
         raise EnvError(what, fix=fix, traceback=fault.traceback)
 

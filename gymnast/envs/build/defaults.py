@@ -15,13 +15,14 @@ from gymnast.config.config import Config
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
-from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.env import IMAGE_STACK, VECTOR_BACKENDS, EnvConfig
 from gymnast.config.space_settings import SpaceSettings, resolve_with
 from gymnast.config.target import split_target
 from gymnast.envs.build.env_ids import latest_version
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
+from gymnast.policy.architecture import NATURE_MIN_PIXELS, SMALL_MIN_PIXELS
 from gymnast.spaces import spaces
 from gymnast.spaces.observations import as_box, leaves_of
 from gymnast.spaces.spaces import Action, DiscreteObs, ImageObs, Observation
@@ -69,7 +70,25 @@ def _settings(target: str, resolved: ResolvedConfig) -> SpaceSettings:
     readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
+    if isinstance(obs, ImageObs) and _is_single_frame(obs, cfg.env):
+        settings["env"] = {**readable, "stack": IMAGE_STACK}
+    if (threshold := _registered_threshold(cfg.env)) is not None:
+        settings["facts"] = {"threshold": threshold}
     return SpaceSettings(target, resolved.requested_env, settings)
+
+
+def _is_single_frame(obs: ImageObs, cfg: EnvConfig) -> bool:
+    """True if the environment shows one frame at a time and its copies can be wrapped to stack several."""
+    can_stack = cfg.backend not in VECTOR_BACKENDS and not is_multi_agent(cfg.id)
+    frame = obs.channels != "unknown" and obs.planes[0] in (1, 3)  # grayscale or RGB
+    return can_stack and cfg.stack == 1 and frame
+
+
+def _registered_threshold(cfg: EnvConfig) -> float | None:
+    """Returns the return from which the environment's registration counts it as solved. None if there is
+    none, or if the settings change the task."""
+    spec = gym.registry.get(cfg.id)
+    return None if spec is None or cfg.kwargs or cfg.tasks else spec.reward_threshold
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, object]:
@@ -115,6 +134,10 @@ def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, d
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     # The convolutional network for images ends in a dense layer of its own.
     settings: dict[str, dict[str, object]] = {"policy": {"hidden": [] if images else [64, 64]}}
+    if isinstance(obs, ImageObs) and obs.channels != "unknown":
+        _, *sides = obs.planes
+        if SMALL_MIN_PIXELS <= min(sides) < NATURE_MIN_PIXELS:
+            settings["policy"]["cnn"] = "small"  # the native engine computes it, unlike impala
     if not isinstance(obs, DiscreteObs):
         settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
         # A replay buffer mixes rewards of different ages, whose running scale would differ: so not for

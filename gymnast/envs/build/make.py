@@ -13,7 +13,7 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
-from gymnast.config.families import install_hint, require_single_agent
+from gymnast.config.families import PETTINGZOO, install_hint, require_single_agent
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
 from gymnast.envs.build.env_ids import make_registered, register, successor_error
@@ -93,9 +93,19 @@ def _from_class(name: str, kwargs: Mapping[str, object]) -> Env:
         env = env_class(**kwargs)
     except Exception as problem:
         raise creation_error(name, kwargs, problem) from problem
+    if hasattr(env, "possible_agents"):
+        what = f"{name} is a PettingZoo environment, whose id starts with {PETTINGZOO}"
+        raise EnvError(what, fix=f"use {PETTINGZOO}{name}")
     for space in ("observation_space", "action_space"):
-        if not isinstance(getattr(env, space, None), gym.Space):
+        found = getattr(env, space, None)
+        if found is None:
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
+        if not isinstance(found, gym.Space):
+            kind = f"{type(found).__module__}.{type(found).__qualname__}"
+            raise EnvError(
+                f"{name}: its {space} is a {kind}, not a space of gymnasium",
+                fix="create it with gymnasium.spaces",
+            )
     return env
 
 

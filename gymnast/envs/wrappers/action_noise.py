@@ -26,7 +26,7 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
     if isinstance(kind, CompositeAction):
         what = f"noise on {kind.name} actions is not supported"
         raise EnvError(what, at=KEY, fix=f"set {KEY}=0")
-    if isinstance(space, Box):
+    if isinstance(space, Box) and kind.has_continuous:
         return BoxActionNoise(env, space, scales)
     return DiscreteActionNoise(env, _chance(scales), masked=cfg.action_mask)
 

@@ -10,7 +10,12 @@ from gymnast.collect.collector import Collector
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
 from gymnast.config.numbers import quote_value
 from gymnast.config.presets import find_preset
-from gymnast.config.resolve import SPACE_DEFAULT_ORIGIN, ResolvedConfig
+from gymnast.config.resolve import (
+    OTHER_TASK_ORIGIN,
+    REGISTERED_ORIGIN,
+    SPACE_DEFAULT_ORIGIN,
+    ResolvedConfig,
+)
 from gymnast.config.serialize import flat_values
 from gymnast.config.target import split_target
 from gymnast.engine.choice import choose_engine
@@ -71,6 +76,9 @@ class PreparedRun:
             time_limit=self.time_limit_text(),
             budget=dict(cfg.stop.limits()),
             threshold=cfg.facts.threshold,
+            threshold_origin=REGISTERED_ORIGIN
+            if provenance.get("facts.threshold") == REGISTERED_ORIGIN
+            else "",
             stops=tuple(stop_conditions(cfg)),
             settings=tuple(chosen),
             warnings=tuple(self.warnings()),
@@ -106,9 +114,10 @@ class PreparedRun:
                 f"the policy sees only these parts of the observation: {kept} (env.keep)"
             )
         if cfg.facts.threshold is None:
-            warnings.append(
-                "no threshold is declared, so nothing counts as solved (facts.threshold)"
-            )
+            origin = self.resolved.provenance["facts.threshold"]
+            changed = origin.startswith(OTHER_TASK_ORIGIN.format(""))
+            why = f"the threshold is {origin}" if changed else "no threshold is declared"
+            warnings.append(f"{why}, so nothing counts as solved (facts.threshold)")
         warnings += self.collector.seeding_warnings
         if not self.collector.env.resumes_exactly and not self.collector.seeding_warnings:
             warnings.append(

@@ -47,6 +47,8 @@ class Preflight:
     budget: Mapping[str, float] = field(default_factory=dict[str, float])
     """Clock -> limit, the main one first."""
     threshold: float | None = None
+    threshold_origin: str = ""
+    """The origin of the threshold, if it is not a preset."""
     stops: tuple[str, ...] = ()
     """Conditions that end training before the budget does, each a clause."""
     settings: tuple[ChosenSetting, ...] = ()
@@ -65,7 +67,7 @@ def preflight_text(before: Preflight) -> str:
         "engine": before.engine,
         "limit": f"time limit {before.time_limit}" if before.time_limit else "",
         "budget": _budget(before.budget),
-        "goal": _goal(before.threshold),
+        "goal": _goal(before.threshold, before.threshold_origin),
         "stops": " or ".join(before.stops),
     }
     lines += [f"  {title:<9} {text}" for title, text in facts.items() if text]
@@ -162,7 +164,8 @@ def _budget(budget: Mapping[str, float]) -> str:
     return " or ".join(limits) + (", whichever comes first" if len(limits) > 1 else "")
 
 
-def _goal(threshold: float | None) -> str:
+def _goal(threshold: float | None, origin: str) -> str:
     if threshold is None:
         return "no threshold known: nothing counts as solved"
-    return f"solved when the lower bound of the score reaches {formatting.number(threshold)}"
+    goal = f"solved when the lower bound of the score reaches {formatting.number(threshold)}"
+    return f"{goal} ({origin})" if origin else goal

@@ -233,3 +233,10 @@ def test_images_of_another_size_are_rejected():
     other = np.zeros((20, 2, 36, 37), np.uint8)
     with pytest.raises(ValueError, match="the network reads 2592"):
         problem.with_columns(features=other).run_update()
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (5, 6, 4), (3, 16, 13), (32, 35, 1)])
+def test_the_encoder_of_small_images_has_the_right_gradient(shape: tuple[int, ...]):
+    channels = "first" if shape[0] == 3 and len(shape) == 3 else "last"
+    with patch.dict(IMAGES, little=ImageObs(shape, 255, channels)):
+        right(images("little", cnn="small"))

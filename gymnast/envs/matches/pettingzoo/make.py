@@ -1,28 +1,36 @@
 """Creates the environment behind an id `pettingzoo/NAME`; every error says how to fix it.
 
 NAME is registered by PettingZoo (`knights_archers_zombies_v11`), belongs to MPE2 (`simple_spread_v3`), or is
-`py:package.module` for a `parallel_env` of your own.
+your own class or function: `py:package.module:Class`, or `py:package.module` for its `parallel_env`.
+
+PettingZoo converts environments with the AEC API to the parallel API. An environment that declares
+`is_parallelizable` steps once per cycle of all agents, any other once per turn: then all agents choose an
+action, but only that of the agent whose turn it is has an effect (decision 0027).
 """
 
 from __future__ import annotations
 
 import pkgutil
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gymnast.config.families import install_hint
+from gymnast.config.families import PETTINGZOO, install_hint
 from gymnast.envs.build.make import creation_error, import_constructor
+from gymnast.envs.matches.pettingzoo.roles import MASK_UNSUPPORTED
 from gymnast.errors import EnvError, NotInstalled
 from gymnast.import_object import import_object
 from gymnast.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from pettingzoo import AECEnv
+
     from gymnast.envs.matches.pettingzoo.roles import AgentsEnv
 
-PREFIX = "pettingzoo/"
+PREFIX = PETTINGZOO
 _INSTALLED = ("butterfly", "classic", "mpe", "sisl")
 """Groups whose dependencies are installed by `gymnast[pettingzoo]`."""
 
@@ -33,11 +41,11 @@ def make_parallel(name: str, kwargs: Mapping[str, object]) -> AgentsEnv:
     try:
         make = _user_env(name) if name.startswith(f"{PREFIX}py:") else _registered_env(name)
         try:
-            return make(**{"render_mode": "rgb_array", **kwargs})
+            return _as_parallel(make(**{"render_mode": "rgb_array", **kwargs}))
         except ImportError:
             raise
         except Exception:  # probably no such render mode; any other problem is raised again below
-            return make(**kwargs)
+            return _as_parallel(make(**kwargs))
     except EnvError:
         raise
     except ImportError as problem:
@@ -46,9 +54,26 @@ def make_parallel(name: str, kwargs: Mapping[str, object]) -> AgentsEnv:
         raise creation_error(name, kwargs, problem) from problem
 
 
+def _as_parallel(env: AgentsEnv | AECEnv[Any, Any, Any]) -> AgentsEnv:
+    """Returns an environment with the parallel API for one with either API."""
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import aec_to_parallel, turn_based_aec_to_parallel
+
+    if not isinstance(env, AECEnv):
+        return env
+    together = env.metadata.get("is_parallelizable", False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a missing render_mode, which is optional here
+        return (aec_to_parallel if together else turn_based_aec_to_parallel)(env)
+
+
 def time_limit_of(env: AgentsEnv) -> int | None:
     """Returns PettingZoo's `max_cycles` in steps, which some environments keep one level below; None if there
-    is none."""
+    is none, or if a step is one turn of a cycle."""
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
+
+    if isinstance(env, turn_based_aec_to_parallel_wrapper):
+        return None
     inner = env.unwrapped
     limits = (getattr(e, "max_cycles", None) for e in (inner, getattr(inner, "env", None)))
     return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)
@@ -57,8 +82,8 @@ def time_limit_of(env: AgentsEnv) -> int | None:
 def _user_env(name: str) -> Callable[..., AgentsEnv]:
     """Returns the constructor that `py:package.module` or `py:package.module:function` names, also from the
     working directory; by default `parallel_env`. Raises EnvError if it cannot be imported."""
-    module, _, function = name.removeprefix(f"{PREFIX}py:").partition(":")
-    return import_constructor(name, module, function or "parallel_env")
+    module, _, attribute = name.removeprefix(f"{PREFIX}py:").partition(":")
+    return import_constructor(name, module, attribute or "parallel_env")
 
 
 def _registered_env(name: str) -> Callable[..., AgentsEnv]:
@@ -77,7 +102,7 @@ def _registered_env(name: str) -> Callable[..., AgentsEnv]:
         return import_module(f"mpe2.{wanted.removeprefix('mpe/')}").parallel_env
     # 3. Explain why it cannot be used, or guess what was meant.
     if wanted in {form for id in aec_registry for form in (_plain(id), _short(id))}:
-        what = f"{name}: its agents act in turns (AEC); only the parallel API is supported"
+        what = f"{name} is a game with legal moves: {MASK_UNSUPPORTED}"
         raise EnvError(what, fix="choose an environment that PettingZoo lists with a parallel API")
     guess = did_you_mean(wanted, [*map(_short, parallel_registry), *games])
     raise EnvError(f"{name}: PettingZoo has no {wanted}{guess}")
