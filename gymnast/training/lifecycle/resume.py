@@ -41,6 +41,7 @@ from gymnast.training.lifecycle.start import (
     train_to_end,
     validate_before_start,
 )
+from gymnast.training.live.watchdog import PreparationReport, Watchdog
 
 
 def resume(
@@ -91,7 +92,8 @@ def resume(
             branches=branches,
         )
     used = single_process_config(cfg) if debug else cfg
-    collector = make_collector(used)
+    with Watchdog(used.env.timeout, PreparationReport(), starts=True):
+        collector = make_collector(used)
     validate_before_start(cfg, collector, None)
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -191,15 +192,19 @@ def open_run(
         commands = Commands(run)
         keys = KeyListener(run, commands, console_sink, enabled=keyboard)
 
-        def on_exit(reason: str) -> None:
-            """Called by a signal handler's thread just before the process exits."""
+        def on_exit(reason: str, kind: str) -> None:
+            """Called by another thread just before the process exits. `kind`: interrupted or failed."""
             keys.close()
             closing = threading.Thread(target=recorder.close, daemon=True)
             closing.start()
             closing.join(CLEANUP_SECONDS / 2)  # a tracker may wait for a network
-            run.update(status="stopped", reason=reason, reason_kind="interrupted")
+            status = "stopped" if kind == "interrupted" else kind
+            run.update(status=status, reason=reason, reason_kind=kind)
             counters = session.clock.counters()
-            run.record_event("stopping", counters, reason=reason, reason_kind="interrupted")
+            run.record_event("stopping", counters, reason=reason, reason_kind=kind)
+            if kind == "failed":
+                fix = f"gymnast resume {run.id} --set env.backend=process"
+                print(f"error: {run.id}: {reason}\n  fix: {fix}", file=sys.stderr, flush=True)
             # SLURM kills the job when it is requeued, so everything else is done before.
             requeue(run, counters, interrupts.received, rerun_resumes=rerun_resumes)
             closing.join()  # the caller ends the process after CLEANUP_SECONDS in any case
@@ -209,7 +214,8 @@ def open_run(
                 sink.event({"kind": "stopping", "message": text})
 
         interrupts = stack.enter_context(Interrupts(on_exit, show_message))
-        stall_report = StallReport(run, log, console_sink, lambda: dict(session.clock.counters()))
+        counters = lambda: dict(session.clock.counters())  # noqa: E731
+        stall_report = StallReport(run, log, console_sink, counters, interrupts.fail)
         stack.enter_context(Watchdog(cfg.env.timeout, stall_report))
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1

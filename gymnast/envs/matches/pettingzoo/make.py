@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gymnast.config.families import install_hint
+from gymnast.envs.backends.active_calls import constructors
 from gymnast.envs.build.make import creation_error, import_constructor
 from gymnast.errors import EnvError, NotInstalled
 from gymnast.import_object import import_object
@@ -32,12 +33,15 @@ def make_parallel(name: str, kwargs: Mapping[str, object]) -> AgentsEnv:
     `kwargs`: `env.kwargs`. Raises EnvError if it cannot be imported or created."""
     try:
         make = _user_env(name) if name.startswith(f"{PREFIX}py:") else _registered_env(name)
-        try:
-            return make(**{"render_mode": "rgb_array", **kwargs})
-        except ImportError:
-            raise
-        except Exception:  # probably no such render mode; any other problem is raised again below
-            return make(**kwargs)
+        with constructors.call(name):
+            try:
+                return make(**{"render_mode": "rgb_array", **kwargs})
+            except ImportError:
+                raise
+            except (
+                Exception
+            ):  # probably no such render mode; any other problem is raised again below
+                return make(**kwargs)
     except EnvError:
         raise
     except ImportError as problem:
