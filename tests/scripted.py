@@ -559,6 +559,38 @@ class Stuck(Script):
                     raise
 
 
+class Forks(Script):
+    """Forks in its second step. The forked process returns, or raises SystemExit; the step of the original
+    process waits for its end and rewards its exit code."""
+
+    def __init__(self, raises: bool = False) -> None:
+        super().__init__(length=50)
+        self.raises = raises
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        obs, reward, *rest = super().step(action)
+        if self.t != 2:
+            return obs, reward, *rest
+        pid = os.fork()
+        if pid:
+            return obs, float(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])), *rest
+        if self.raises:
+            sys.exit(0)
+        return obs, 0.0, *rest
+
+
+class Wanders(Script):
+    """Changes the working directory in every reset."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        os.chdir(self.folder)
+        return super().reset(seed=seed, options=options)
+
+
 class Spawns(Script):
     """Starts a process that ignores SIGTERM and never ends, in its constructor or its first reset: a program,
     a program in its own session, or a fork. A file in `folder` is named after the pid."""

@@ -146,6 +146,7 @@ def main() -> None:
     """Runs the command line and ends the process with its exit code: the number that the command
     returned, else 0; that of a GymnastError or a usage error; 130 after Ctrl-C. Errors that a user
     can fix are printed without a traceback."""
+    _open_standard_streams()
     # OpenBLAS starts a thread per core, which takes time at startup; the config key `threads` adds them
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -167,3 +168,15 @@ def main() -> None:
         if error.errno != errno.ENOSPC:
             raise
         sys.exit(f"error: cannot write the output: {error.strerror}")
+
+
+def _open_standard_streams() -> None:
+    """Opens /dev/null for every standard stream that is closed (`>&-`). Otherwise the next file that is
+    opened, a database for example, would get its descriptor and everything that is printed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))

@@ -22,6 +22,10 @@ _PATIENCE = 0.5
 """Seconds a writer waits for readers, which take the lock for a moment to see if it is free."""
 
 _open_locks: set[int] = set()
+_held: set[Path] = set()
+"""Runs that this process writes."""
+_held_by_parent: set[Path] = set()
+"""Runs that the process writes from which this one was forked."""
 
 
 @contextmanager
@@ -33,6 +37,7 @@ def hold(run_dir: Path) -> Iterator[None]:
         if not _acquire(handle, _PATIENCE):
             raise _already_locked(run_dir)
         _open_locks.add(handle)
+        _held.add(run_dir)
         owner = document.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(handle, 0)
         os.pwrite(handle, owner, 0)
@@ -40,7 +45,15 @@ def hold(run_dir: Path) -> Iterator[None]:
             yield
     finally:
         _open_locks.discard(handle)
+        _held.discard(run_dir)
         os.close(handle)
+
+
+def refuse_fork(run_dir: Path) -> None:
+    """Raises RunError if this process was forked from the writer of the run and may not write it."""
+    if run_dir in _held_by_parent:
+        problem = f"process {os.getpid()} was forked from the writer of this run"
+        raise RunError(problem, at=str(run_dir), fix="end forked processes with os._exit()")
 
 
 @contextmanager
@@ -153,6 +166,7 @@ def _release_in_child() -> None:
         with suppress(OSError):
             os.close(handle)
     _open_locks.clear()
+    _held_by_parent.update(_held)
 
 
 os.register_at_fork(after_in_child=_release_in_child)

@@ -7,9 +7,11 @@ are calls too.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 from weakref import WeakSet
 
 from gymnast.errors import EnvError
@@ -50,6 +52,10 @@ class CallTimedOut(SystemExit):
 class CallTracker(Protocol):
     """A backend that knows which environment it is calling."""
 
+    in_fork: bool
+    """True in a process that the environment forked in a call. If that call returns, the process must end
+    (`end_fork`): it would train as a second writer of the run."""
+
     def active_call(self) -> ActiveCall | None:
         """Returns the call in progress, if any. Must be safe to call from other threads."""
         ...
@@ -64,8 +70,26 @@ def register(backend: CallTracker) -> None:
     _backends.add(backend)
 
 
+def end_fork(env: str) -> NoReturn:
+    """Ends a process that an environment has forked and that did not end on its own."""
+    print(f"{env}: a process that the environment forked did not end: ended", file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def _mark_fork() -> None:
+    """Runs in a forked process: marks the backends whose environment may have forked it."""
+    for backend in list(_backends):
+        backend.in_fork = backend.in_fork or backend.active_call() is not None
+
+
+os.register_at_fork(after_in_child=_mark_fork)
+
+
 class _Constructors:
     """Tracks the constructor that is running; environments may create others."""
+
+    in_fork = False
 
     def __init__(self) -> None:
         self._envs: list[str] = []
@@ -81,6 +105,8 @@ class _Constructors:
             raise EnvError(f"its constructor {late}", at=env, fix="fix the environment") from late
         finally:
             self._envs.pop()
+            if self.in_fork:
+                end_fork(env)
 
     def active_call(self) -> ActiveCall | None:
         return ActiveCall(self._envs[-1], None, CONSTRUCTOR, self._calls) if self._envs else None
