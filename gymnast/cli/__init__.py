@@ -20,6 +20,7 @@ COMMANDS = {
     "play": "play",
     "rollout": "rollout",
     "video": "video",
+    "films": "video",
     "trajectories": "trajectories",
     "stop": "control",
     "pause": "control",
@@ -87,6 +88,7 @@ HELP = {
     "play": "Watch a policy or random actions, or play yourself; record it.",
     "rollout": "Play one episode with a policy and store it with the run.",
     "video": "Make a video of a recorded episode.",
+    "films": "List or cancel the films that wait to be made after training.",
     "trajectories": "Write stored episodes as JSON lines; rebuild metrics, draw paths, film.",
     "stop": "Save a checkpoint and stop a run or job.",
     "pause": "Pause a run.",
@@ -165,9 +167,11 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno == errno.ENOSPC:
+            sys.exit(f"error: cannot write the output: {error.strerror}")
+        if error.filename is None or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-        sys.exit(f"error: cannot write the output: {error.strerror}")
+        sys.exit(f"error: {error.filename}: {error.strerror}\n  fix: check the permissions")
 
 
 def _open_standard_streams() -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
-from gymnast.runs import document, files, layout
+from gymnast.runs import document, durable, files, layout
 
 HEARTBEAT_INTERVAL = 2.0
 """Seconds between two heartbeats."""
@@ -32,7 +32,8 @@ _held_by_parent: set[Path] = set()
 def hold(run_dir: Path) -> Iterator[None]:
     """Makes this process the writer of the run in `run_dir` while inside; raises RunError if another process
     is."""
-    handle = os.open(layout.LOCK.path(run_dir), os.O_RDWR | os.O_CREAT, 0o644)
+    with durable.explain_os_errors(run_dir):
+        handle = os.open(layout.LOCK.path(run_dir), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _acquire(handle, _PATIENCE):
             raise _already_locked(run_dir)
@@ -60,10 +61,22 @@ def refuse_fork(run_dir: Path) -> None:
 def exclusive(path: Path) -> Iterator[None]:
     """Holds an exclusive lock on the file `path`, which is created, for a short read-modify-write; waits
     until it is free."""
-    handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with durable.explain_os_errors(path):
+        handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def exclusive_if_free(path: Path) -> Iterator[bool]:
+    """Holds an exclusive lock on the file `path`, which is created, and yields True; yields False, without
+    waiting for it, if another process holds it."""
+    handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        yield _acquire(handle, _PATIENCE)
     finally:
         os.close(handle)
 
