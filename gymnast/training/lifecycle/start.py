@@ -81,10 +81,7 @@ def start_run(
     (decides whether a SLURM job is requeued)."""
     # 1. Refuse what cannot work while there is nothing to clean up.
     cfg = resolved.config
-    validate_before_start(cfg, collector, source)
-    if is_multi_agent(cfg.env.id):
-        _refuse_unknown_players(cfg, collector, runs_dir)
-    data = data_dir(cfg.traces.data, runs_dir)
+    data = validate_new_run(cfg, collector, source, runs_dir)
     # 2. Create the run directory. The stored config is the requested one, also with --debug.
     with store.reserve_name(label.name, runs_dir):
         run = Run.create(
@@ -258,9 +255,12 @@ def _open_metric_store(run: Run) -> tuple[MetricStore, str]:
     is renamed and a new one started."""
     path = layout.METRICS.path(run.path)
     # A run with only its start checkpoint has no rows yet, so nothing is missing.
-    missing = max(checkpoint.list_checkpoints(run.path), default=0) > 0 and not path.exists()
+    has_rows = max(checkpoint.list_checkpoints(run.path), default=0) > 0
+    problem = "empty" if path.exists() else "missing"
     try:
-        return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
+        opened = MetricStore(path, "w")
+        lost = has_rows and not opened.count(1)
+        return opened, f"metrics.db was {problem}" if lost else ""
     except RunError as problem:
         aside = path.with_name(f"metrics.damaged-{int(time.time())}.db")
         path.rename(aside)
@@ -297,6 +297,17 @@ def train_to_end(opened: OpenRun, row: Mapping[str, float] = {}) -> Summary:
     film_in_background(writer.run.path, session.cfg)
     writer.recorder.close(summary)
     return summary
+
+
+def validate_new_run(
+    cfg: Config, collector: Collector, source: tuple[Run, Checkpoint] | None, runs_dir: Path
+) -> Path:
+    """Returns the data directory of a new run. Raises for every problem that can be found before it
+    exists."""
+    validate_before_start(cfg, collector, source)
+    if is_multi_agent(cfg.env.id):
+        _refuse_unknown_players(cfg, collector, runs_dir)
+    return data_dir(cfg.traces.data, runs_dir)
 
 
 def validate_before_start(
