@@ -517,14 +517,18 @@ class Notes(Script):
 
 class Stuck(Script):
     """Blocks in every call of `step` or `reset` from number `at` on, counted over all copies, until
-    `Stuck.until()` is True. If `where` is "C code", it blocks in C code, forever."""
+    `Stuck.until()` is True, and cannot be interrupted if it is `stubborn`. If `where` is "C code" or "C code
+    with the interpreter lock", it blocks there in a step, forever. With `trap`, only while that file
+    exists."""
 
     until: Callable[[], bool] = staticmethod(lambda: True)
     calls = 0
 
-    def __init__(self, where: str = "step", at: int = 20) -> None:
+    def __init__(
+        self, where: str = "step", at: int = 20, stubborn: bool = False, trap: str = ""
+    ) -> None:
         super().__init__(length=5, end="truncated")
-        self.where, self.at = where, at
+        self.where, self.at, self.stubborn, self.trap = where, at, stubborn, trap
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
         if self.where == "reset":
@@ -538,15 +542,53 @@ class Stuck(Script):
 
     def _call(self) -> None:
         Stuck.calls += 1
-        if Stuck.calls >= self.at:
+        if Stuck.calls >= self.at and (not self.trap or os.path.exists(self.trap)):
             self.wait_for_the_simulator()
 
     def wait_for_the_simulator(self) -> None:
-        if self.where == "C code":
-            while True:
-                ctypes.CDLL(None).sleep(3600)
+        if self.where.startswith("C code"):
+            code = ctypes.CDLL(None) if self.where == "C code" else ctypes.PyDLL(None)
+            mutex = ctypes.create_string_buffer(64)
+            for _ in range(2):  # the second call waits for the first, and signals do not end it
+                code.pthread_mutex_lock(mutex)
         while not Stuck.until():
-            time.sleep(0.01)
+            try:
+                time.sleep(0.01)
+            except SystemExit:
+                if not self.stubborn:
+                    raise
+
+
+class Forks(Script):
+    """Forks in its second step. The forked process returns, or raises SystemExit; the step of the original
+    process waits for its end and rewards its exit code."""
+
+    def __init__(self, raises: bool = False) -> None:
+        super().__init__(length=50)
+        self.raises = raises
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        obs, reward, *rest = super().step(action)
+        if self.t != 2:
+            return obs, reward, *rest
+        pid = os.fork()
+        if pid:
+            return obs, float(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])), *rest
+        if self.raises:
+            sys.exit(0)
+        return obs, 0.0, *rest
+
+
+class Wanders(Script):
+    """Changes the working directory in every reset."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        os.chdir(self.folder)
+        return super().reset(seed=seed, options=options)
 
 
 class Spawns(Script):

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.episodes import steps_csv as steps_csv
+    from gymnast.api.film_queue import clear_film_queue as clear_film_queue
+    from gymnast.api.film_queue import film_queue as film_queue
     from gymnast.api.find import docs as docs
     from gymnast.api.find import find as find
     from gymnast.api.frames import frames as frames
@@ -232,6 +234,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("tune_preset", CHANGES, "sweep_start"),
         Operation("remove", CHANGES, "housekeeping"),
         Operation("prune", CHANGES, "housekeeping"),
+        Operation("film_queue", READS, "film_queue"),
+        Operation("clear_film_queue", CHANGES, "film_queue"),
         Operation("tag", CHANGES, "housekeeping"),
         Operation("note", CHANGES, "housekeeping"),
         Operation("init", CHANGES, "housekeeping"),

@@ -107,7 +107,7 @@ def resume(
     runs_dir: RunsDir = None,
 ) -> StartedRun:
     """Continues a run in the background, exactly from its newest checkpoint, and returns at once. What cannot
-    be resumed fails: `wait` returns the reason.
+    be resumed is an error before anything starts.
 
     `at`: best, latest, or the env steps of a checkpoint. From an earlier one than the newest, a new run
     branches off, with this `name` and these `tags`; the old run is not changed. `overrides`: as for `start`;
@@ -276,6 +276,12 @@ def launch_resume(
     info = run.info
     # By path: `@last` may be another run when its turn comes.
     request = replace(request, run=str(run.path.resolve()), at=request.checkpoint(named))
+    tasks.start(
+        "gymnast.training.plan:check_resume",
+        {"request": asdict(request), "runs_dir": str(run.path.parent)},
+        str,
+        title=f"check {run.id}",
+    ).finish()
     directory, shown = run.path.parent, {"target": info["preset"], "seed": info["seed"]}
     if place is None:
         return start_job(request, runs_dir=directory, limit=queue.max_jobs(max_jobs), **shown)

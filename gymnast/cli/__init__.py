@@ -20,6 +20,7 @@ COMMANDS = {
     "play": "play",
     "rollout": "rollout",
     "video": "video",
+    "films": "video",
     "trajectories": "trajectories",
     "stop": "control",
     "pause": "control",
@@ -87,6 +88,7 @@ HELP = {
     "play": "Watch a policy or random actions, or play yourself; record it.",
     "rollout": "Play one episode with a policy and store it with the run.",
     "video": "Make a video of a recorded episode.",
+    "films": "List or cancel the films that wait to be made after training.",
     "trajectories": "Write stored episodes as JSON lines; rebuild metrics, draw paths, film.",
     "stop": "Save a checkpoint and stop a run or job.",
     "pause": "Pause a run.",
@@ -146,6 +148,7 @@ def main() -> None:
     """Runs the command line and ends the process with its exit code: the number that the command
     returned, else 0; that of a GymnastError or a usage error; 130 after Ctrl-C. Errors that a user
     can fix are printed without a traceback."""
+    _open_standard_streams()
     # OpenBLAS starts a thread per core, which takes time at startup; the config key `threads` adds them
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -164,6 +167,20 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno == errno.ENOSPC:
+            sys.exit(f"error: cannot write the output: {error.strerror}")
+        if error.filename is None or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-        sys.exit(f"error: cannot write the output: {error.strerror}")
+        sys.exit(f"error: {error.filename}: {error.strerror}\n  fix: check the permissions")
+
+
+def _open_standard_streams() -> None:
+    """Opens /dev/null for every standard stream that is closed (`>&-`). Otherwise the next file that is
+    opened, a database for example, would get its descriptor and everything that is printed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))

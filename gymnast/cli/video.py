@@ -86,3 +86,30 @@ def video(
     codec = report.films[0].codec
     if codec not in ("libx264", "libopenh264", "png"):
         click.echo(f"warning: no H.264 encoder found, the video is {codec}", err=True)
+
+
+@click.command()
+@click.option(
+    "--clear", is_flag=True, help="Remove what waits. What is being made is not affected."
+)
+@runs_option
+@json_option
+def films(clear: bool, runs_dir: str | None, as_json: bool) -> None:
+    """List the films and trajectories that wait to be made after training.
+
+    One process makes them for all runs of a runs directory: trajectories first, then the shortest films.
+    `gymnast video RUN` makes a film at once.
+
+    \b
+    gymnast films
+    gymnast films --clear
+    """
+    requests = (api.clear_film_queue if clear else api.film_queue)(runs_dir=runs_dir)
+    if as_json:
+        echo_json(requests)
+        return
+    for request in requests:
+        state = "removed" if clear else "being made" if request.running else "waits"
+        click.echo(f"{request.run}  {request.part:12}  {state}")
+    if not requests:
+        click.echo("nothing waits")

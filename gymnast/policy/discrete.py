@@ -88,7 +88,7 @@ class MultiCategorical(Head):
     family = "categorical"
 
     def __init__(self, space: MultiDiscreteAction) -> None:
-        self.space, self.n_outputs = space, sum(space.n)
+        self.space, self.n_outputs, self.dtype = space, sum(space.n), space.dtype
         self.dist_size = self.n_outputs
         self.action_spec = ActionSpec((len(space.n),), np.dtype(np.int64))
         self.elements = [Categorical(DiscreteAction(n, 0)) for n in space.n]
@@ -110,7 +110,7 @@ class MultiCategorical(Head):
 
     def for_env(self, action: Array) -> Array:
         rows = action.reshape(*action.shape[:-1], *self.first.shape) + self.first
-        return rows.astype(self.space.dtype, copy=False)
+        return rows.astype(self.dtype, copy=False)
 
     def logprob(self, dist: Array, action: Array) -> Array:
         parts = zip(self.elements, self._split(dist), np.moveaxis(action, -1, 0), strict=True)

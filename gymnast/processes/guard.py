@@ -12,6 +12,7 @@ its guardian runs, that of the trainer kills what it has started.
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import subprocess
@@ -29,6 +30,9 @@ DETACHED = "GYMNAST_DETACHED"
 """Environment variable, set to the same value for processes that are meant to outlive this one."""
 STARTED = 19
 """Index of the start time in /proc/PID/stat, counted after the process name."""
+ALIVE = b"alive "
+"""Beginning of a line to the guardian with the seconds after which this process counts as hung. The same as
+in `guardian.py`."""
 REMOVE = b"remove "
 """Beginning of a line to the guardian that names a folder to remove. The same as in `guardian.py`."""
 POLL_SECONDS = 1.0
@@ -150,6 +154,16 @@ def remove_at_end(folder: Path) -> None:
     assert _guard is not None
     with suppress(OSError):  # the pipe is full: then the folder stays
         os.write(_guard.pipe[1], REMOVE + os.fsencode(folder) + b"\n")
+
+
+def expect_life(seconds: float) -> None:
+    """Lets the guardian kill this process unless this is called again within `seconds` in which it was not
+    suspended; 0 ends that. Starts the guardian if necessary."""
+    if seconds and (_guard is None or _guard.guardian is None):
+        start()
+    if _guard is not None and _guard.guardian is not None:
+        with suppress(OSError):  # the pipe is full: the guardian has ended
+            os.write(_guard.pipe[1], ALIVE + b"%d\n" % math.ceil(seconds))
 
 
 def detached_environ() -> dict[str, str]:

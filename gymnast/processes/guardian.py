@@ -1,9 +1,13 @@
-"""Kills what a process with environments leaves running: `guardian.py PID TOKEN MARK DETACHED`.
+"""Kills what a process with environments leaves running, and the process itself if it hangs:
+`guardian.py PID TOKEN MARK DETACHED`.
 
 `guard.py` starts it as a separate program, which imports nothing of gymnast. It waits until PID has
 ended, for whatever reason. Then it kills every process that has TOKEN in the variable MARK, or that reported
 itself on standard input, unless TOKEN is in its variable DETACHED. At last it removes the folders that
 standard input names. It reads /proc, so it works on Linux only.
+
+A process in which C code holds the interpreter lock for ever cannot end itself. If a line of standard input
+announces the next one within some seconds and none arrives, PID is killed.
 """
 
 from __future__ import annotations
@@ -27,8 +31,11 @@ STARTED = 19
 which cannot be imported here."""
 REMOVE = b"remove "
 """Beginning of a line on standard input that names a folder to remove. The same as in `guard.py`."""
+ALIVE = b"alive "
+"""Beginning of a line on standard input with the seconds until the next one; 0 announces none. The same as in
+`guard.py`."""
 POLL_SECONDS = 0.5
-"""Seconds between two checks whether the process lives, on systems without pidfd."""
+"""Seconds between two checks whether the process hangs or, on systems without pidfd, whether it lives."""
 
 
 def main() -> None:
@@ -41,7 +48,7 @@ def main() -> None:
     forked = wait_for_end_of(owner)
     for _ in range(ROUNDS):
         written = _read()
-        forked += written or b""
+        forked += _without_signs_of_life(written or b"")[0]
         marked = {pid for pid in _processes() if token in _tokens(pid, mark)}
         ours = {pid for pid in marked | _still_alive(forked) if token not in _tokens(pid, detached)}
         # A program that changes its title, as Ray's do, overwrites its variables in /proc.
@@ -67,12 +74,33 @@ def wait_for_end_of(owner: int) -> bytes:
         poll.register(end, select.POLLIN)
     poll.register(0, select.POLLIN)
     os.set_blocking(0, False)
+    limit = silence = 0.0  # seconds; a limit of 0: none
+    before = time.monotonic()
     # A process whose parent has ended gets another parent. Unlike a pid, this cannot be mistaken.
     while os.getppid() == owner:
-        for file, _ in poll.poll(None if end is not None else POLL_SECONDS * 1000):
+        for file, _ in poll.poll(None if end is not None and not limit else POLL_SECONDS * 1000):
             if file == 0:
-                written += _read() or b""
+                more, announced = _without_signs_of_life(_read() or b"")
+                written += more
+                limit, silence = (limit, silence) if announced is None else (announced, 0.0)
+        # Capped, and not while the process is stopped: time in which one of both is suspended does not count.
+        elapsed, before = min(time.monotonic() - before, 2 * POLL_SECONDS), time.monotonic()
+        silence += 0.0 if _stat(owner)[:1] == [b"T"] else elapsed
+        if limit and silence > limit:
+            text = f"error: C code has held Python's interpreter lock for {silence:.0f} s: killed\n"
+            with suppress(OSError), open(f"/proc/{owner}/fd/2", "a") as stderr:
+                stderr.write(text)
+            os.kill(owner, signal.SIGKILL)
+            limit = 0.0
     return written
+
+
+def _without_signs_of_life(written: bytes) -> tuple[bytes, float | None]:
+    """Returns the other lines, and the seconds that the last sign of life announces, None without one."""
+    lines = written.splitlines(keepends=True)
+    signs = [line for line in lines if line.startswith(ALIVE)]
+    others = b"".join(line for line in lines if not line.startswith(ALIVE))
+    return others, float(signs[-1].removeprefix(ALIVE)) if signs else None
 
 
 def _read() -> bytes | None:

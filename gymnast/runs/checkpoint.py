@@ -93,12 +93,14 @@ def write(
     files |= {f"{stem}.json": document.dumps(d).encode() for stem, d in (documents or {}).items()}
     files |= {name: text.encode() for name, text in (texts or {}).items()}
     hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
+    sizes = {name: len(content) for name, content in files.items()}
     manifest: Manifest = {
         "version": VERSION,
         "step": step,
         "reason": reason,
         "time": time.time(),
         "files": hashes,
+        "sizes": sizes,
     }
     return _write_files(folder, files, manifest)
 
@@ -196,11 +198,16 @@ class CheckpointInfo:
 def describe(path: Path, *, verify: bool = False) -> CheckpointInfo:
     """Describes the checkpoint in `path` from its manifest, which is cheap. `verify` also reads its files and
     compares their hashes. Raises CheckpointError if it is damaged: without `verify`, only a missing or
-    unreadable manifest and missing files are noticed."""
+    unreadable manifest and files that are missing or have another size are noticed."""
     manifest = read(path).manifest if verify else read_manifest(path)
+    sizes = manifest.get("sizes", {})
     for name in manifest["files"]:
-        if not (path / name).exists():
-            raise _damaged(path, f"{name} is missing")
+        try:
+            size = (path / name).stat().st_size
+        except OSError:
+            raise _damaged(path, f"{name} is missing") from None
+        if size != (expected := sizes.get(name, size)):
+            raise _damaged(path, f"{name} has {size:,} of {expected:,} bytes")
     return CheckpointInfo(
         manifest["step"],
         str(path),
@@ -227,19 +234,22 @@ def latest(run_dir: Path) -> Checkpoint:
     Raises CheckpointError if none loads, UnknownFormat if a newer one has another format version."""
     while True:
         found = list_checkpoints(run_dir)
-        skipped: list[str] = []
+        skipped: list[CheckpointError] = []
         for path in reversed(found.values()):
             try:
-                return replace(read(path), skipped_errors=tuple(skipped))
+                return replace(read(path), skipped_errors=tuple(map(str, skipped)))
             except UnknownFormat:
                 raise  # it may be intact: do not fall back to an older one
             except CheckpointError as error:
                 if path.exists():  # else the trainer pruned it in the meantime
-                    skipped.append(str(error))
+                    skipped.append(error)
         if list_checkpoints(run_dir) == found:
             break
-    problem = "no checkpoint can be loaded:\n" + "\n".join(skipped)
-    raise CheckpointError(problem if skipped else "has no checkpoint yet", at=str(run_dir))
+    if not skipped:
+        raise CheckpointError("has no checkpoint yet", at=str(run_dir))
+    listed = "\n".join(f"  {error.at}: {error.message}" for error in skipped)
+    problem = f"no checkpoint can be loaded:\n{listed}"
+    raise CheckpointError(problem, at=str(run_dir), fix="restore its files, or train it again")
 
 
 def find(run_dir: Path, which: str | int) -> Checkpoint:
@@ -336,4 +346,6 @@ def _name(step: int) -> str:
 
 
 def _damaged(path: Path, problem: str) -> CheckpointError:
-    return CheckpointError(f"is damaged: {problem}", at=str(path), fix="use an earlier checkpoint")
+    earlier = [step for step in list_checkpoints(path.parent.parent) if _name(step) < path.name]
+    fix = f"use an earlier checkpoint: {', '.join(map(str, earlier[-3:]))}" if earlier else ""
+    return CheckpointError(f"is damaged: {problem}", at=str(path), fix=fix)

@@ -157,3 +157,5 @@ class Manifest(TypedDict):
     time: float
     files: dict[str, str]
     """File name -> sha256."""
+    sizes: NotRequired[dict[str, int]]
+    """File name -> bytes."""

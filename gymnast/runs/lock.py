@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
-from gymnast.runs import document, files, layout
+from gymnast.runs import document, durable, files, layout
 
 HEARTBEAT_INTERVAL = 2.0
 """Seconds between two heartbeats."""
@@ -22,17 +22,23 @@ _PATIENCE = 0.5
 """Seconds a writer waits for readers, which take the lock for a moment to see if it is free."""
 
 _open_locks: set[int] = set()
+_held: set[Path] = set()
+"""Runs that this process writes."""
+_held_by_parent: set[Path] = set()
+"""Runs that the process writes from which this one was forked."""
 
 
 @contextmanager
 def hold(run_dir: Path) -> Iterator[None]:
     """Makes this process the writer of the run in `run_dir` while inside; raises RunError if another process
     is."""
-    handle = os.open(layout.LOCK.path(run_dir), os.O_RDWR | os.O_CREAT, 0o644)
+    with durable.explain_os_errors(run_dir):
+        handle = os.open(layout.LOCK.path(run_dir), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _acquire(handle, _PATIENCE):
             raise _already_locked(run_dir)
         _open_locks.add(handle)
+        _held.add(run_dir)
         owner = document.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(handle, 0)
         os.pwrite(handle, owner, 0)
@@ -40,17 +46,37 @@ def hold(run_dir: Path) -> Iterator[None]:
             yield
     finally:
         _open_locks.discard(handle)
+        _held.discard(run_dir)
         os.close(handle)
+
+
+def refuse_fork(run_dir: Path) -> None:
+    """Raises RunError if this process was forked from the writer of the run and may not write it."""
+    if run_dir in _held_by_parent:
+        problem = f"process {os.getpid()} was forked from the writer of this run"
+        raise RunError(problem, at=str(run_dir), fix="end forked processes with os._exit()")
 
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
     """Holds an exclusive lock on the file `path`, which is created, for a short read-modify-write; waits
     until it is free."""
-    handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with durable.explain_os_errors(path):
+        handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def exclusive_if_free(path: Path) -> Iterator[bool]:
+    """Holds an exclusive lock on the file `path`, which is created, and yields True; yields False, without
+    waiting for it, if another process holds it."""
+    handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        yield _acquire(handle, _PATIENCE)
     finally:
         os.close(handle)
 
@@ -153,6 +179,7 @@ def _release_in_child() -> None:
         with suppress(OSError):
             os.close(handle)
     _open_locks.clear()
+    _held_by_parent.update(_held)
 
 
 os.register_at_fork(after_in_child=_release_in_child)

@@ -145,6 +145,7 @@ class Run:
 
     def update_with(self, fields: Callable[[RunInfo], Mapping[str, object]]) -> None:
         """Changes fields of run.json to `fields(info)`, computed from its current content under a lock."""
+        lock.refuse_fork(self.path)
         with lock.exclusive(self.path / ".update-lock"):
             before = self.info
             changed = {**before, **fields(before), "updated": time.time()}
@@ -180,6 +181,7 @@ class Run:
     ) -> None:
         """Appends an event to events.jsonl; it is on disk when this returns. `counters`: clock -> count at
         the event; `detail`: further fields of the event."""
+        lock.refuse_fork(self.path)
         event = {"time": time.time(), "kind": kind, **counters, **detail}
         durable.append(layout.EVENTS.path(self.path), document.dumps(event).encode())
 

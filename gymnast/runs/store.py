@@ -20,8 +20,9 @@ RUNS_DIR_VAR = "GYMNAST_RUNS"
 
 
 def runs_dir(option: RunsDir = None) -> Path:
-    """Returns the given directory, else GYMNAST_RUNS, else ./runs; it need not exist."""
-    return Path(option or os.environ.get(RUNS_DIR_VAR) or "runs").expanduser()
+    """Returns the given directory, else GYMNAST_RUNS, else ./runs, as an absolute path, because environments
+    may change the working directory; it need not exist."""
+    return Path(option or os.environ.get(RUNS_DIR_VAR) or "runs").expanduser().absolute()
 
 
 def list_runs(directory: Path, filter: str = "") -> list[RunSummary]:
@@ -58,7 +59,7 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     exists is not checked.
     """
     name, which = reference.split_reference(ref)
-    path = Path(name).expanduser()
+    path = Path(name).expanduser().absolute()
     if unpack.is_bundle_name(name) and path.is_file():
         fix = f"unpack it into a runs directory: unzip {name} -d {directory}"
         raise RunError("is a bundle, which can only be read", at=name, fix=fix)

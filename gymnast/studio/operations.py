@@ -12,6 +12,8 @@ NOT_EXPOSED = {
     "config_check": "reads files of the user by path; `settings_form` checks settings",
     "config_fmt": "rewrites files of the user by path",
     "nightly": "trains all presets for an hour, also presets that name code; a schedule runs it",
+    "film_queue": "the page of a run shows its films",
+    "clear_film_queue": "the page of a run shows its films",
     "init": "writes a project into a directory of the user",
     "wait": "would hold a connection until a run ends; the streams report that",
 }

@@ -42,12 +42,13 @@ def train(
     `quiet`: print nothing."""
     source_ref = None if source is None else _ref(source)
     request = TrainRequest(target, overrides or {}, algo, seed, source_ref, name, tuple(tags))
-    parent = find_checkpoint(source_ref, runs_dir) if source_ref is not None else None
+    directory = store.runs_dir(runs_dir)  # before an environment may change the working directory
+    parent = find_checkpoint(source_ref, directory) if source_ref is not None else None
     prepared = prepare(target, request.settings(), algo)
     run, _ = start_run(
         prepared.resolved,
         prepared.collector,
-        store.runs_dir(runs_dir),
+        directory,
         label=Label(request.name, tags=request.tags),
         source=parent,
         console=lambda metrics, cfg: Console(

@@ -16,7 +16,7 @@ from gymnast.progress import ProgressCallback, no_progress
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import StoredEpisode, read_episodes, stored_versions
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.runs.requested_episodes import config_with, has_matches
+from gymnast.runs.requested_episodes import EpisodeSettings, config_with, has_matches
 from gymnast.runs.run import Run
 from gymnast.trajectories.files import read_file, run_folder, trajectory_file, write_file
 from gymnast.trajectories.positions import position_reader
@@ -96,6 +96,9 @@ class _Replays:
         self._opened: MatchRenderer | EnvRenderer | None = None
         self._config: Config | None = None
         """The config of the open environment."""
+        self._settings: EpisodeSettings | None = None
+        """The settings of the episodes with which it is opened: reading a config takes longer than replaying
+        an episode."""
 
     def __enter__(self) -> _Replays:
         return self
@@ -121,26 +124,30 @@ class _Replays:
 
     def _trajectory(self, episode: StoredEpisode) -> Trajectory:
         about = Identity(self.run.id, self.env, self.kind, episode.version, episode.number)
-        cfg = config_with(self.run, episode.settings)
-        renderer, trace = self._renderer(cfg), episode.trace
+        renderer, cfg = self._renderer(episode.settings)
+        trace = episode.trace
         if isinstance(trace, MatchTrace):
             assert isinstance(renderer, MatchRenderer)
             return match_trajectory(renderer, trace, about)
         assert isinstance(renderer, EnvRenderer)
         return episode_trajectory(renderer, trace, position_reader(cfg, renderer.obs_space), about)
 
-    def _renderer(self, cfg: Config) -> MatchRenderer | EnvRenderer:
-        """Returns the environment of this config, opened if it was not the last one."""
-        if self._opened is None or cfg != self._config:
+    def _renderer(
+        self, settings: EpisodeSettings | None
+    ) -> tuple[MatchRenderer | EnvRenderer, Config]:
+        """Returns the environment of episodes with these settings and its config, opened if it was not the
+        last one."""
+        if self._opened is None or self._config is None or settings != self._settings:
             if self._opened is not None:
                 self._opened.close()
+            cfg = config_with(self.run, settings)
             training = self.kind == "train"
             if self.is_match:
                 self._opened = MatchRenderer(cfg, training=training)
             else:
                 self._opened = EnvRenderer(cfg, render=False, training=training)
-            self._config = cfg
-        return self._opened
+            self._config, self._settings = cfg, settings
+        return self._opened, self._config
 
 
 def _complete_file(path: Path, stored: Sequence[StoredEpisode]) -> list[Trajectory] | None:

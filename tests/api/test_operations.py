@@ -37,6 +37,7 @@ CASES: dict[str, Case] = {
         {"refs": [t.first.id], "points": 2},
         {"refs": [t.first.id, t.match.id], "names": ["clock/*"], "x": "seconds", "high": 5.0},
     ],
+    "film_queue": lambda _: [{}],
     "trends": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "names": ["*"], "x": "seconds"}],
     "rows_csv": lambda t: [{"ref": t.first.id, "names": ["policy/kl"]}],
     "logs": lambda t: [{"ref": t.first.id}, {"ref": "job1"}],
@@ -115,7 +116,14 @@ CASES: dict[str, Case] = {
         {"target": "CartPole-v1", "algo": "dqn"},
     ],
     "train_command": lambda _: [{"target": "tag", "overrides": ["algo.lr=3e-4 -> 0"], "seeds": 3}],
-    "dry_run": lambda t: [{"target": "CartPole-v1", "seeds": 2, "source": t.first.id}],
+    "dry_run": lambda t: [
+        {
+            "target": "CartPole-v1",
+            "overrides": {"policy.hidden": [16]},
+            "seeds": 2,
+            "source": t.first.id,
+        }
+    ],
     "wait": lambda t: [{"refs": [t.first.id, "pair"], "timeout": 10.0}],
     "host_check": lambda _: [{"provider": "here", "env": "LunarLander-v3"}, {"provider": "far"}],
     "group": lambda _: [{"ref": "pair"}],
@@ -181,6 +189,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
+    "film_queue": {"color": "red"},
     "find": {"query": "entropy", "kind": "nonsense"},
     "docs": {"name": "nonsense"},
     "presets": {"search": 7},

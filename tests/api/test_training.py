@@ -91,14 +91,26 @@ def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_wer
     assert [Run(run.path).info["parent"] for run in group.runs] == [finished.id] * 2
 
 
-def test_a_resume_that_cannot_work_fails_with_its_reason_and_leaves_the_run_as_it_was(
-    finished: Run,
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "is finished (budget of 256 env steps spent)"),
+        ({"overrides": {"stop.env_steps": 16}}, "a budget of 16 env_steps is too small"),
+        ({"overrides": {"stop.env_steps": 512, "seed": 7}}, "resume cannot change seed"),
+        ({"at": "99"}, "99"),
+        ({"name": "another"}, "--name and --tag do not apply"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("tasks_here")
+def test_a_resume_that_cannot_work_is_refused_before_a_job_starts(
+    arguments: dict[str, object], problem: str, finished: Run
 ):
     before = finished.info
-    api.resume(finished.id)
-    (failed,) = api.wait([finished.id], timeout=PATIENCE)
-    assert failed.status == "failed"
-    assert f"{finished.id} is finished (budget of 256 env steps spent)" in failed.reason
+    refused = api.call("resume", {"run": finished.id, **arguments})
+    assert isinstance(refused, Failure)
+    assert problem in refused.message
+    assert api.jobs() == []
     assert Run(finished.path).info == before
 
 
@@ -173,6 +185,16 @@ def test_a_dry_run_returns_the_plan_and_writes_nothing(runs_dir: Path):
     ("arguments", "code", "message"),
     [
         ({"target": "CartPole-v1", "overrides": {"algo.lrr": 1}}, "config", "algo.lrr"),
+        (
+            {"target": "CartPole-v1", "overrides": {"shaping.count.weight": 1}},
+            "config",
+            "shaping.count",
+        ),
+        (
+            {"target": "tag:selfplay", "overrides": {"roles.hider.plays": "scripted:hard"}},
+            "config",
+            "no scripted hider 'hard'",
+        ),
         ({"target": "NoSuchThing-v9"}, "environment", "NoSuchThing"),
         ({"target": "CartPole-v1", "source": "nothing"}, "run", "nothing"),
         ({"target": "CartPole-v1", "name": "a/b"}, "run", "cannot name a run"),
@@ -188,6 +210,9 @@ def test_a_mistake_is_a_failure_as_a_value_and_nothing_starts(
 ):
     failed = api.call("start", arguments)
     assert isinstance(failed, Failure)
+    planned = api.call("dry_run", arguments)
+    assert isinstance(planned, Failure)
+    assert planned.message == failed.message
     assert (failed.code, message in failed.message) == (code, True), failed
     assert_round_trips(failed)
     assert not list(runs_dir.glob("*")) if runs_dir.exists() else True

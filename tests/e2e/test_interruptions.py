@@ -71,7 +71,7 @@ def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
 
 def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: Path):
     words = ["train", "py:tests.scripted:Stuck", "--env-steps", "50M", "--name", "stuck"]
-    settings = ("env.kwargs={where: C code}", "facts.deterministic=yes", "env.timeout=0.2")
+    settings = ("env.kwargs={where: C code}", "facts.deterministic=yes", "env.timeout=1")
     process = subprocess.Popen(
         [
             sys.executable,

@@ -8,16 +8,26 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pygame
 import pytest
 
 from gymnast.config.resolve import resolve
+from gymnast.film import worker
 from gymnast.film.background import film_in_background
-from gymnast.runs import films
+from gymnast.runs import film_queue, films, lock
+from gymnast.runs.film_queue import FilmRequest
 from gymnast.runs.run import Run
-from tests.e2e.commands import run_checked, run_gymnast, run_json, small_settings
+from tests.e2e.commands import (
+    read_json,
+    run_checked,
+    run_gymnast,
+    run_here,
+    run_json,
+    small_settings,
+)
 from tests.film.film_envs import decode_film
 from tests.small_runs import traces, train_small
 from tests.waiting import wait_for
@@ -148,7 +158,7 @@ def test_best_and_last_episodes_are_filmed_automatically_after_training(tmp_path
 def test_the_film_log_has_the_reason_why_there_is_no_film(tmp_path: Path):
     run = filmed_training(tmp_path / "runs", "py:tests.scripted:Script")
     log = run.path / "videos" / "film.log"
-    wait_for(lambda: log.read_text().count("no render mode") == 2, log.read_text)
+    wait_for(lambda: log.exists() and log.read_text().count("no render mode") == 2)
     assert run.info["status"] == "finished"
 
 
@@ -172,25 +182,85 @@ def test_if_filming_cannot_start_only_a_warning_is_logged(
     )
 
 
-def worker(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gymnast.film.worker", str(path)]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_filming_a_deleted_run_exits_silently(copy: Run):
-    shutil.rmtree(copy.path)
-    done = worker(copy.path)
+def work(runs: Path) -> None:
+    """Runs the process that makes what waits in the queue, until it is empty."""
+    command = [sys.executable, "-m", "gymnast.film.worker", str(runs)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def film(run: Run) -> str:
+    """Makes the films of a run, and returns what was added to its film log."""
+    log = run.path / "videos" / "film.log"
+    before = log.read_text() if log.exists() else ""
+    film_queue.add(run.path, "films")
+    work(run.path.parent)
+    return log.read_text().removeprefix(before)
+
+
+def test_the_films_of_a_deleted_run_are_removed_from_the_queue(copy: Run):
+    film_queue.add(copy.path, "films")
+    shutil.rmtree(copy.path)
+    work(copy.path.parent)
+    assert film_queue.waiting(copy.path.parent) == []
+
+
 def test_existing_films_are_made_again_only_if_they_show_another_episode(copy: Run):
-    assert worker(copy.path).stdout.count("frames, return") == 2
-    assert worker(copy.path).stdout == ""
+    assert film(copy).count("frames, return") == 2
+    assert film(copy) == ""
     best = copy.path / "videos" / f"eval-{copy.info['checkpoints']['best']:012d}-best.mp4"
     about = films.read_description(best)
     films.write_description(best, about | {"return": about["return"] + 1})
-    assert worker(copy.path).stdout.count("frames, return") == 1
+    assert film(copy).count("frames, return") == 1
     assert films.read_description(best)["return"] == about["return"]
+
+
+def test_trajectories_and_short_films_are_made_first_whatever_the_order_of_the_runs(
+    copy: Run, monkeypatch: pytest.MonkeyPatch
+):
+    steps = {"long": 500, "short": 20, "middle": 100}
+    monkeypatch.setattr(film_queue, "_steps", lambda run: steps[run.name])
+    runs = copy.path.parent
+    for name in steps:
+        for part in ("films", "trajectories"):
+            film_queue.add(runs / name, part)
+    found = [(request.part, request.run) for request in film_queue.waiting(runs)]
+    order = ["short", "middle", "long"]
+    assert found == [(part, name) for part in ("trajectories", "films") for name in order]
+    shown = read_json(runs, "films")
+    assert [(request["part"], request["run"]) for request in shown] == found
+    assert run_here(runs, "films", "--clear").stdout.count("removed") == len(found)
+    assert run_here(runs, "films").stdout == "nothing waits\n"
+
+
+def test_no_second_process_starts_while_one_makes_films(copy: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("GYMNAST_FILM")
+    monkeypatch.setattr(
+        sys, "executable", "/no/such/python"
+    )  # a process that is started would fail
+    runs = copy.path.parent
+    with lock.exclusive_if_free(film_queue.lock_file(runs)) as is_free:
+        assert is_free
+        film_in_background(copy.path, copy.config())
+        monkeypatch.undo()
+        work(runs)  # nor does it wait
+        assert film_queue.take(runs) == FilmRequest(copy.id, "films", steps=ANY)
+        assert film_queue.running(runs) == FilmRequest(copy.id, "films", running=True)
+    assert film_queue.running(runs) is None
+
+
+def test_a_film_that_takes_longer_than_the_training_is_given_up_with_a_note(
+    copy: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(worker, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "MEASURING_SECONDS", 0.0)
+    copy.update(clocks={**copy.info["clocks"], "seconds": 0.0})
+    worker.film_run(copy)
+    assert capsys.readouterr().out.count("is not made: filming") == 2
+    assert list((copy.path / "videos").iterdir()) == []
+    copy.update(clocks={**copy.info["clocks"], "seconds": 1000.0})
+    worker.film_run(copy)
+    assert len(list((copy.path / "videos").glob("*.mp4"))) == 2
 
 
 def test_without_traces_there_is_nothing_to_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -207,3 +207,8 @@ def test_pictures_of_others_are_never_overwritten(run: Run, tmp_path: Path):
         api.report(str(run.path), ["md"], own.parent)
     assert own.read_text() == "mine"
     api.report(str(run.path), ["md"], tmp_path / "first")
+
+
+def test_an_unknown_format_is_refused(run: Run, runs_dir: Path):
+    with pytest.raises(UsageError, match="pdf is not a format of reports"):
+        api.report(run.id, ["md", "pdf"], runs_dir=runs_dir)

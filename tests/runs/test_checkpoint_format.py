@@ -101,6 +101,9 @@ def test_if_the_latest_is_damaged_the_previous_one_is_loaded_with_a_message(
         file.write_bytes({"flip": flipped, "cut": content[: len(content) // 2], "empty": b""}[harm])
     with pytest.raises(CheckpointError, match=r"damaged|manifest"):
         checkpoint.read(newest)
+    if harm != "flip":  # seen without reading the files
+        with pytest.raises(CheckpointError, match=r"damaged|manifest"):
+            checkpoint.describe(newest)
     found = checkpoint.latest(tmp_path)
     assert found.step == 100
     assert found.document("state") == {"value": 1.0}
@@ -112,8 +115,20 @@ def test_latest_raises_if_no_checkpoint_loads(tmp_path: Path):
     with pytest.raises(CheckpointError, match="no checkpoint yet"):
         checkpoint.latest(tmp_path)
     (save(tmp_path, 5) / "policy.safetensors").write_bytes(b"")
-    with pytest.raises(CheckpointError, match="no checkpoint can be loaded"):
+    with pytest.raises(CheckpointError, match="no checkpoint can be loaded") as refused:
         checkpoint.latest(tmp_path)
+    assert "earlier" not in str(refused.value)  # there is none
+
+
+def test_the_fix_for_a_damaged_checkpoint_names_the_earlier_ones(tmp_path: Path):
+    paths = [save(tmp_path, step) for step in (5, 7, 9)]
+    fixes: list[str] = []
+    for path in paths:
+        (path / "policy.safetensors").write_bytes(b"")
+        with pytest.raises(CheckpointError) as refused:
+            checkpoint.read(path)
+        fixes.append(refused.value.fix)
+    assert fixes == ["", "use an earlier checkpoint: 5", "use an earlier checkpoint: 5, 7"]
 
 
 def test_an_unknown_checkpoint_format_is_rejected(tmp_path: Path):

@@ -293,3 +293,36 @@ def test_a_live_writer_without_a_heartbeat_is_stalled(make_run):
         os.utime(run.path / "heartbeat", (long_ago, long_ago))
         assert run.status == "stalled"
     assert run.status == "lost"
+
+
+def test_a_process_that_is_forked_from_the_writer_cannot_write_the_run(make_run: Maker, fork: Fork):
+    made = make_run()
+    writes = (lambda: made.update(note="forked"), lambda: made.record_event("forked", {}))
+
+    def refused() -> None:
+        for write in writes:
+            with pytest.raises(RunError, match="was forked from the writer"):
+                write()
+
+    with made.writer():
+        assert os.waitpid(fork(refused), 0)[1] == 0
+        made.update(note="written")
+    assert made.info["note"] == "written"
+    assert os.waitpid(fork(writes[0]), 0)[1] == 0  # nobody writes the run any more
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_a_run_that_cannot_be_written_is_an_error_with_its_path(
+    make_run: Maker, monkeypatch: pytest.MonkeyPatch, number: int
+):
+    made = make_run()
+
+    def refuse(path: Path, *_: object) -> int:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(lock.os, "open", refuse)
+    with pytest.raises(GymnastError, match="not written") as refused:
+        made.tag(["paper"])
+    assert str(made.path) in str(refused.value)
+    with pytest.raises(GymnastError, match="not written"), made.writer():
+        pass

@@ -35,10 +35,10 @@ def test_the_runs_directory_is_the_option_or_the_environment_variable_or_runs(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delenv("GYMNAST_RUNS", raising=False)
-    assert store.runs_dir() == Path("runs")
+    assert store.runs_dir() == Path("runs").absolute()
     monkeypatch.setenv("GYMNAST_RUNS", "/somewhere")
     assert store.runs_dir() == Path("/somewhere")
-    assert store.runs_dir("here") == Path("here")
+    assert store.runs_dir("here") == Path("here").absolute()
 
 
 def test_runs_are_listed_newest_first_with_their_derived_status(make_run: Maker, runs_dir: Path):

@@ -66,12 +66,14 @@ def test_a_resume_that_fails_leaves_the_run_unchanged():
     assert run.info["clocks"]["rollouts"] == 4
 
 
-@pytest.mark.parametrize("harm", ["truncated", "missing"])
+@pytest.mark.parametrize("harm", ["truncated", "missing", "emptied"])
 def test_a_lost_metric_record_is_reported_and_the_run_continues(harm: str):
     run = train_small("CartPole-v1", TINY)
     file = run.path / "metrics.db"
     if harm == "missing":
         file.unlink()
+    elif harm == "emptied":
+        file.write_bytes(b"")
     else:
         file.write_bytes(file.read_bytes()[:5000])
         assert run_json(run.path.parent, "show", run.id)["evaluations"] == []

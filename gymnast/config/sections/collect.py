@@ -20,10 +20,11 @@ ON_HOSTS = Applies("with collect.on=local or ray", lambda on: on.config.collect.
 ASYNC = Applies("with collect.mode=async", lambda on: on.config.collect.mode == "async")
 ON_RAY = Applies("with collect.on=ray", lambda on: on.config.collect.on == "ray")
 PLACE = frozenset(
-    f"collect.{name}" for name in ("on", "hosts", "address", "inference", "timeout", "wait")
+    {f"collect.{name}" for name in ("on", "hosts", "address", "inference", "timeout", "wait")}
+    | {f"env.{name}" for name in ("backend", "workers", "timeout", "on_fault", "max_faults")}
 )
-"""Settings that say where rollouts are collected. The numbers of a run do not depend on them, so that it can
-be resumed with others; with `mode` async it is not reproducible anyway."""
+"""Settings that say where rollouts are collected, and what happens to faults. The numbers of a run do not
+depend on them, so that it can be resumed with others; with `mode` async it is not reproducible anyway."""
 
 
 def _place(value: str, known: ValidationInfo) -> str:

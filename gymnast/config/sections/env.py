@@ -21,6 +21,8 @@ ATARI_FRAMES, IMAGE_STACK = 4, 4
 """Values of `frames_per_step: auto` for an Atari game, and of `stack: auto` for images."""
 
 Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
+SAME_NUMBERS = frozenset({"inprocess", "process"})
+"""Backends between which a run can be moved: they step each copy alone, with the same numbers."""
 VECTOR_BACKENDS = ("vector", "envpool")
 """Backends that step all copies at once and run none of our wrappers around a single copy."""
 View = Literal["auto", "raw", "image", "objects", "ram"]
@@ -141,8 +143,8 @@ class EnvConfig(Section):
     action_mask: Switch = True
     """Never sample actions that `info["action_mask"]` marks as invalid."""
     timeout: Positive = 60.0
-    """Seconds after which a step counts as hung. A worker process is then killed and restarted; a run whose
-    copies step in the training process is marked as stalled."""
+    """Seconds after which a step counts as hung. A worker process is then killed and restarted; a step in the
+    training process is interrupted or, if it hangs in C code, ends the run with its newest checkpoint."""
     on_fault: Literal["restart", "stop"] = "restart"
     """Reaction when an env copy raises, dies, hangs or returns invalid data: restart the copy, or stop
     training."""

@@ -72,7 +72,7 @@ class InProcessBackend:
         # Read by a watchdog; in a worker process also by the trainer.
         self._now: list[int] | Array = [NO_COPY]
         self._calls = 0
-        self._was_reset = False
+        self.in_fork = self._was_reset = False
         active_calls.register(self)
 
     def use_buffers(self, rows: CopyArrays) -> None:
@@ -111,6 +111,8 @@ class InProcessBackend:
             if problem is not None:
                 faults.append(self._fault(i, problem))
         self._now[0] = NO_COPY
+        if self.in_fork:
+            active_calls.end_fork(self.name)
         self._set_next_limit()
         if not self._was_reset:  # some environments start a process in their first reset
             self._was_reset = True
@@ -155,6 +157,8 @@ class InProcessBackend:
             if problem is not None:
                 faults.append(self._fault(i, problem))
         now[0] = NO_COPY
+        if self.in_fork:
+            active_calls.end_fork(self.name)
         # 2. Apply what is decided for all copies at once: time limit, action masks, NaN and infinity.
         if self._clock >= self._next_limit:
             self._truncate(chosen)

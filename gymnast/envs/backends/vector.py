@@ -71,7 +71,7 @@ class VectorBackend:
         self._age = np.zeros(n, dtype=np.int64)
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended and whose next one has not started yet, [N]."""
-        self._was_reset = self._broken = False
+        self._was_reset = self._broken = self.in_fork = False
         """`_broken`: the vector must be created again before its next reset."""
         self._calls, self._busy = 0, ""
         """`_busy`: name of the vector's method that is being called, empty if none is."""
@@ -113,6 +113,8 @@ class VectorBackend:
             all_faults = self._reset(list(copies), seeds)
         finally:
             self._busy = ""
+        if self.in_fork:
+            active_calls.end_fork(self.name)
         if not (all_faults or self._pending_faults):
             return ()
         # Only faults of the requested copies are returned; the others are reported by the next step.
@@ -143,9 +145,13 @@ class VectorBackend:
             given = self.action_space.unpack_batch(action)
             obs, *numbers, info = self._vector.step(given)
             self._busy = ""
+            if self.in_fork:
+                active_calls.end_fork(self.name)
             columns = list(check_columns(numbers, self.n_envs))
         except (Exception, SystemExit) as cause:
             self._busy = ""
+            if self.in_fork:
+                active_calls.end_fork(self.name)
             return self._empty_step(self._raised("step", cause))
         # 2. Validate what it returned: first the columns of all copies, then each observation.
         problem = next((text for _, text in columns if text is not None), None)

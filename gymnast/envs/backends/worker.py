@@ -9,11 +9,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from gymnast.envs.backends import messages
+from gymnast.envs.backends.active_calls import START_SECONDS
 from gymnast.envs.backends.child import EXIT_SECONDS, Child
 from gymnast.errors import EnvError
 
-START_SECONDS = 120.0
-"""Seconds that a worker may take to import its modules and create its copies."""
 LATE_SECONDS = 0.01
 """Seconds left for a reply once another worker has used up the timeout, which runs for all alike."""
 

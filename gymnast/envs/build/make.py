@@ -16,6 +16,7 @@ from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
 from gymnast.config.families import PETTINGZOO, install_hint, require_single_agent
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
+from gymnast.envs.backends.active_calls import constructors
 from gymnast.envs.build.env_ids import make_registered, register, successor_error
 from gymnast.envs.build.fast_step import use_fast_step
 from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, time_limit
@@ -35,7 +36,7 @@ def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> Env:
     `limit`: time limit to use instead of, or in the absence of, the environment's own.
     """
     require_single_agent(cfg.id, "use train, eval, video, net or league, which support roles")
-    with guard.watch():
+    with guard.watch(), constructors.call(cfg.id):
         return apply_wrappers(_make_unwrapped(cfg, limit), cfg)
 
 

@@ -90,6 +90,10 @@ def _destination(
     formats: Collection[str], default_dir: Path, out: Path | None
 ) -> tuple[Path, str, Collection[str]]:
     """Returns the directory, the file name without its suffix, and the formats to write."""
+    unknown = sorted(set(formats) - set(FORMATS))
+    if unknown:
+        expected = " and ".join(FORMATS)
+        raise UsageError(f"{', '.join(unknown)} is not a format of reports (expected {expected})")
     suffix = "" if out is None else out.suffix.removeprefix(".")
     if out is None or suffix not in FORMATS:
         return out or default_dir, "report", formats or FORMATS

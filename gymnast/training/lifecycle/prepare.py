@@ -19,6 +19,7 @@ from gymnast.config.resolve import (
 from gymnast.config.serialize import flat_values
 from gymnast.config.target import split_target
 from gymnast.engine.choice import choose_engine
+from gymnast.envs.backends.active_calls import START_SECONDS
 from gymnast.envs.build.defaults import resolve_for_spaces
 from gymnast.metrics.tracking import require_packages
 from gymnast.policy.layers import (
@@ -38,6 +39,7 @@ from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import ChosenSetting, Preflight
 from gymnast.training.lifecycle.unused_settings import unused_settings
 from gymnast.training.live.settings import Settings
+from gymnast.training.live.watchdog import PreparationReport, Watchdog
 
 _SHOWN_ELSEWHERE = ("facts.", "env.id", "algo.name", "stop.", "seed")
 """Settings that other lines of the pre-flight text contain."""
@@ -149,10 +151,12 @@ def prepare(
 ) -> PreparedRun:
     """Resolves the config and opens the training environments. Nothing is written to disk. `target`:
     `ENV[:variant]`; `overrides`: dotted key -> value; `debug`: open the environments in this process."""
-    resolved = resolve_for_spaces(target, overrides, algo=algo)
+    with Watchdog(START_SECONDS, PreparationReport(), starts=True):
+        resolved = resolve_for_spaces(target, overrides, algo=algo)
     require_packages(resolved.config.track.to)
     cfg = single_process_config(resolved.config) if debug else resolved.config
-    return PreparedRun(resolved, open_collector(cfg))
+    with Watchdog(cfg.env.timeout, PreparationReport(), starts=True):
+        return PreparedRun(resolved, open_collector(cfg))
 
 
 def network_text(network: Network) -> str:

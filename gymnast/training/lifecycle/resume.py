@@ -7,6 +7,7 @@ From the newest checkpoint, the run itself continues. From an earlier one, a bra
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from gymnast.collect.collector import Collector
@@ -41,6 +42,7 @@ from gymnast.training.lifecycle.start import (
     train_to_end,
     validate_before_start,
 )
+from gymnast.training.live.watchdog import PreparationReport, Watchdog
 
 
 def resume(
@@ -64,34 +66,13 @@ def resume(
     key -> new value of a setting; `optimizer`: restore the state of the algorithm as well; `keyboard`: keys
     pressed in the terminal are commands.
     """
-    run.trusted_config()
-    saved = _where_to_resume(run, at)
-    branches = saved is not None and at != "latest" and has_later_checkpoint(run, saved)
-    if saved is not None and branches:
-        before, provenance = settings_at(run, saved)
-    else:
-        check_no_label(run, label)
-        before = run.config()
-        provenance = run.provenance()
-    cfg = before
-    if overrides:
-        cfg, provenance = apply_overrides(before, overrides, provenance=provenance, origin="resume")
-        check_compatible(before, cfg)
-    overruled, changed = overridden_live_keys(overrides), bool(_changes(before, cfg))
-    if saved is not None:
-        live = saved.document("state").get("live", {})
-        changed = changed or bool(overruled & live.keys())
-        check_can_continue(run, saved, changed=changed, branches=branches)
-        live_kept = {key: value for key, value in live.items() if key not in overruled}
-        check_budget(
-            run,
-            saved,
-            with_live_changes(before, live),
-            with_live_changes(cfg, live_kept),
-            branches=branches,
-        )
+    planned = plan_resume(run, at=at, overrides=overrides, label=label)
+    saved, branches, before, cfg = planned.saved, planned.branches, planned.before, planned.cfg
+    provenance = planned.provenance
+    overruled, changed = overridden_live_keys(overrides), planned.changed
     used = single_process_config(cfg) if debug else cfg
-    collector = make_collector(used)
+    with Watchdog(used.env.timeout, PreparationReport(), starts=True):
+        collector = make_collector(used)
     validate_before_start(cfg, collector, None)
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)
@@ -126,6 +107,55 @@ def resume(
         if cfg != before:
             run.write_config(save(cfg), provenance)
         return run, train_to_end(opened, row)
+
+
+@dataclass(frozen=True)
+class ResumePlan:
+    """The decisions of a resume, which are made before the environments are opened."""
+
+    saved: Checkpoint | None
+    """None for a run that ended before its first checkpoint."""
+    branches: bool
+    """Whether a new run continues, because the checkpoint is not the newest."""
+    before: Config
+    """The config at the checkpoint."""
+    cfg: Config
+    """The config with which it continues."""
+    provenance: dict[str, str]
+    changed: bool
+    """Whether settings differ from those at the checkpoint."""
+
+
+def plan_resume(run: Run, *, at: str, overrides: Mapping[str, object], label: Label) -> ResumePlan:
+    """Returns what `resume` with the same arguments does. Raises for everything that it refuses and that can
+    be found without the environment; nothing is written."""
+    run.trusted_config()
+    saved = _where_to_resume(run, at)
+    branches = saved is not None and at != "latest" and has_later_checkpoint(run, saved)
+    if saved is not None and branches:
+        before, provenance = settings_at(run, saved)
+    else:
+        check_no_label(run, label)
+        before = run.config()
+        provenance = run.provenance()
+    cfg = before
+    if overrides:
+        cfg, provenance = apply_overrides(before, overrides, provenance=provenance, origin="resume")
+        check_compatible(before, cfg)
+    overruled, changed = overridden_live_keys(overrides), bool(_changes(before, cfg))
+    if saved is not None:
+        live = saved.document("state").get("live", {})
+        changed = changed or bool(overruled & live.keys())
+        check_can_continue(run, saved, changed=changed, branches=branches)
+        live_kept = {key: value for key, value in live.items() if key not in overruled}
+        check_budget(
+            run,
+            saved,
+            with_live_changes(before, live),
+            with_live_changes(cfg, live_kept),
+            branches=branches,
+        )
+    return ResumePlan(saved, branches, before, cfg, provenance, changed)
 
 
 def _where_to_resume(run: Run, at: str) -> Checkpoint | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
+from gymnast.config.sections.env import SAME_NUMBERS, EnvConfig
 from gymnast.config.sections.league import RoleConfig
 from gymnast.errors import ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint
@@ -90,6 +91,7 @@ def check_compatible(before: Config, cfg: Config) -> None:
     # These determine the shapes of stored arrays, the meaning of stored statistics, and the episodes
     # that are restored by replaying their actions.
     fixed = ("seed", "policy", "env", "normalize")
+    before = before.model_copy(update={"env": _moved(before.env, cfg.env)})
     changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
     if _shaping_terms(before) != _shaping_terms(cfg):
         changed.append("shaping (except weights)")
@@ -102,6 +104,14 @@ def check_compatible(before: Config, cfg: Config) -> None:
             f"resume cannot change {', '.join(changed)}",
             fix="start a new run from its weights: gymnast train ... --from RUN",
         )
+
+
+def _moved(before: EnvConfig, env: EnvConfig) -> EnvConfig:
+    """Returns the settings `before` with the place of the copies, and the reactions to faults, of `env`."""
+    names = {"workers", "timeout", "on_fault", "max_faults"}
+    if {before.backend, env.backend} <= SAME_NUMBERS:
+        names.add("backend")
+    return before.model_copy(update={name: getattr(env, name) for name in names})
 
 
 def _shaping_terms(cfg: Config) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -80,10 +81,7 @@ def start_run(
     (decides whether a SLURM job is requeued)."""
     # 1. Refuse what cannot work while there is nothing to clean up.
     cfg = resolved.config
-    validate_before_start(cfg, collector, source)
-    if is_multi_agent(cfg.env.id):
-        _refuse_unknown_players(cfg, collector, runs_dir)
-    data = data_dir(cfg.traces.data, runs_dir)
+    data = validate_new_run(cfg, collector, source, runs_dir)
     # 2. Create the run directory. The stored config is the requested one, also with --debug.
     with store.reserve_name(label.name, runs_dir):
         run = Run.create(
@@ -191,15 +189,19 @@ def open_run(
         commands = Commands(run)
         keys = KeyListener(run, commands, console_sink, enabled=keyboard)
 
-        def on_exit(reason: str) -> None:
-            """Called by a signal handler's thread just before the process exits."""
+        def on_exit(reason: str, kind: str) -> None:
+            """Called by another thread just before the process exits. `kind`: interrupted or failed."""
             keys.close()
             closing = threading.Thread(target=recorder.close, daemon=True)
             closing.start()
             closing.join(CLEANUP_SECONDS / 2)  # a tracker may wait for a network
-            run.update(status="stopped", reason=reason, reason_kind="interrupted")
+            status = "stopped" if kind == "interrupted" else kind
+            run.update(status=status, reason=reason, reason_kind=kind)
             counters = session.clock.counters()
-            run.record_event("stopping", counters, reason=reason, reason_kind="interrupted")
+            run.record_event("stopping", counters, reason=reason, reason_kind=kind)
+            if kind == "failed":
+                fix = f"gymnast resume {run.id} --set env.backend=process"
+                print(f"error: {run.id}: {reason}\n  fix: {fix}", file=sys.stderr, flush=True)
             # SLURM kills the job when it is requeued, so everything else is done before.
             requeue(run, counters, interrupts.received, rerun_resumes=rerun_resumes)
             closing.join()  # the caller ends the process after CLEANUP_SECONDS in any case
@@ -209,7 +211,8 @@ def open_run(
                 sink.event({"kind": "stopping", "message": text})
 
         interrupts = stack.enter_context(Interrupts(on_exit, show_message))
-        stall_report = StallReport(run, log, console_sink, lambda: dict(session.clock.counters()))
+        counters = lambda: dict(session.clock.counters())  # noqa: E731
+        stall_report = StallReport(run, log, console_sink, counters, interrupts.fail)
         stack.enter_context(Watchdog(cfg.env.timeout, stall_report))
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1
@@ -252,9 +255,12 @@ def _open_metric_store(run: Run) -> tuple[MetricStore, str]:
     is renamed and a new one started."""
     path = layout.METRICS.path(run.path)
     # A run with only its start checkpoint has no rows yet, so nothing is missing.
-    missing = max(checkpoint.list_checkpoints(run.path), default=0) > 0 and not path.exists()
+    has_rows = max(checkpoint.list_checkpoints(run.path), default=0) > 0
+    problem = "empty" if path.exists() else "missing"
     try:
-        return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
+        opened = MetricStore(path, "w")
+        lost = has_rows and not opened.count(1)
+        return opened, f"metrics.db was {problem}" if lost else ""
     except RunError as problem:
         aside = path.with_name(f"metrics.damaged-{int(time.time())}.db")
         path.rename(aside)
@@ -291,6 +297,17 @@ def train_to_end(opened: OpenRun, row: Mapping[str, float] = {}) -> Summary:
     film_in_background(writer.run.path, session.cfg)
     writer.recorder.close(summary)
     return summary
+
+
+def validate_new_run(
+    cfg: Config, collector: Collector, source: tuple[Run, Checkpoint] | None, runs_dir: Path
+) -> Path:
+    """Returns the data directory of a new run. Raises for every problem that can be found before it
+    exists."""
+    validate_before_start(cfg, collector, source)
+    if is_multi_agent(cfg.env.id):
+        _refuse_unknown_players(cfg, collector, runs_dir)
+    return data_dir(cfg.traces.data, runs_dir)
 
 
 def validate_before_start(

@@ -25,9 +25,12 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 class Interrupts:
     """A context manager that handles signals; `received` names the first one."""
 
-    def __init__(self, on_exit: Callable[[str], None], show_message: Callable[[str], None]) -> None:
-        """`on_exit(reason)` marks the run as stopped and restores the terminal, just before the process
-        exits; `show_message(text)` shows a line to the user. Both are called in threads of their own."""
+    def __init__(
+        self, on_exit: Callable[[str, str], None], show_message: Callable[[str], None]
+    ) -> None:
+        """`on_exit(reason, kind)` records why the run ended and restores the terminal, just before the
+        process exits; `show_message(text)` shows a line to the user. Both are called in threads of their
+        own."""
         self.received: str | None = None
         self._on_exit, self._show_message = on_exit, show_message
         self._previous: dict[int, object] = {}
@@ -102,12 +105,16 @@ class Interrupts:
         # in a thread: printing to a stopped terminal (Ctrl-S) blocks, and must not block a second signal
         threading.Thread(target=self._show_message, args=[text], daemon=True).start()
 
-    def _exit(self, reason: str) -> None:
-        """Cleans up for at most CLEANUP_SECONDS, then ends the process."""
+    def fail(self, reason: str) -> None:
+        """Ends the process because training hangs: the run has failed. To be called by another thread."""
+        self._exit(reason, "failed", 1)
+
+    def _exit(self, reason: str, kind: str = "interrupted", code: int = 130) -> None:
+        """Cleans up for at most CLEANUP_SECONDS, then ends the process with this exit code."""
         # in a thread: the interrupted code may hold a lock that `on_exit` needs
         self._exiting.set()
-        cleanup = threading.Thread(target=self._on_exit, args=[reason], daemon=True)
+        cleanup = threading.Thread(target=self._on_exit, args=[reason, kind], daemon=True)
         cleanup.start()
         cleanup.join(CLEANUP_SECONDS)
         # Not sys.exit: it would only end this thread, and the main thread may hang in C code.
-        os._exit(130)
+        os._exit(code)

@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gymnast.config.families import PETTINGZOO, install_hint
+from gymnast.envs.backends.active_calls import constructors
 from gymnast.envs.build.make import creation_error, import_constructor
 from gymnast.envs.matches.pettingzoo.roles import MASK_UNSUPPORTED
 from gymnast.errors import EnvError, NotInstalled
@@ -40,12 +41,13 @@ def make_parallel(name: str, kwargs: Mapping[str, object]) -> AgentsEnv:
     `kwargs`: `env.kwargs`. Raises EnvError if it cannot be imported or created."""
     try:
         make = _user_env(name) if name.startswith(f"{PREFIX}py:") else _registered_env(name)
-        try:
-            return _as_parallel(make(**{"render_mode": "rgb_array", **kwargs}))
-        except ImportError:
-            raise
-        except Exception:  # probably no such render mode; any other problem is raised again below
-            return _as_parallel(make(**kwargs))
+        with constructors.call(name):
+            try:
+                return _as_parallel(make(**{"render_mode": "rgb_array", **kwargs}))
+            except ImportError:
+                raise
+            except Exception:  # probably no such render mode; other problems are raised again below
+                return _as_parallel(make(**kwargs))
     except EnvError:
         raise
     except ImportError as problem:

@@ -75,7 +75,7 @@ class PettingZooMatches:
         """Agents in play; empty if the match is over, broken or not started."""
         self._broken: set[int] = set()
         """Matches whose environment must be created again before the next reset."""
-        self._recreate_always = False
+        self._recreate_always = self.in_fork = False
         """Whether every match needs a new environment object, because `reset` does not reset everything."""
         self._active: int | None = None
         """The match whose environment is being called right now, for the watchdog."""
@@ -107,7 +107,7 @@ class PettingZooMatches:
             problem = self._reset_problem(i, infos) or self._store_obs(i, obs)
             if problem is not None:
                 faults.append(self._fault(i, problem))
-        self._active = None
+        self._returned()
         return (*faults, *self._not_finite())
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
@@ -121,7 +121,7 @@ class PettingZooMatches:
             fault = self._step(i, actions)
             if fault is not None:
                 faults.append(fault)
-        self._active = None
+        self._returned()
         faults += self._not_finite()
         table, numbers = self._table, {"duration": self._age}
         return MatchStep(
@@ -134,6 +134,11 @@ class PettingZooMatches:
             numbers,
             faults=tuple(faults),
         )
+
+    def _returned(self) -> None:
+        self._active = None
+        if self.in_fork:
+            active_calls.end_fork(self.name)
 
     def state(self) -> dict[str, Array]:
         raise EnvError(f"{self.name}: a running match cannot be stored, only replayed")
