@@ -15,6 +15,7 @@ from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import EVAL_KEY
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
+from gymnast.text.formatting import wrap_words
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal
@@ -88,6 +89,7 @@ class Console:
             self._file.write(f"{first if self._quiet else text}\n")
             self._file.flush()
             return
+        first, others = (wrap_words(part, self._terminal.width) for part in (first, others))
         styles = {True: "bold green", False: "bold yellow", None: "bold"}
         self._terminal.print(first, style=styles[summary.get("solved")], markup=False)
         self._terminal.print(others, markup=False)

@@ -15,6 +15,7 @@ from gymnast.config.serialize import flat_values
 from gymnast.config.target import split_target
 from gymnast.engine.choice import choose_engine
 from gymnast.envs.build.defaults import resolve_for_spaces
+from gymnast.envs.build.env_ids import preset_of
 from gymnast.metrics.tracking import require_packages
 from gymnast.policy.layers import (
     Conv,
@@ -92,14 +93,16 @@ class PreparedRun:
         """Returns what the user should know before training starts, one sentence each."""
         cfg, warnings = self.resolved.config, list[str]()
         name = split_target(self.resolved.preset)[0]
-        if self.resolved.requested_env != name:
-            warnings.append(
-                f"{self.resolved.requested_env} has no version: using {name}, the newest known"
-            )
+        if found_as := self.resolved.found_as:
+            warnings.append(f"using {name}, {found_as}")
         if (preset := find_preset(name)).shadows_builtin:
             warnings.append(f"{preset.source.name} replaces the built-in preset for {name}")
         if not self.resolved.has_preset:
-            warnings.append(f"no preset for {cfg.env.id}: using defaults for its type of spaces")
+            other = preset_of(cfg.env.id)
+            instead = f"; {other} is the same environment with a preset" if other else ""
+            warnings.append(
+                f"no preset for {cfg.env.id}: using defaults for its type of spaces{instead}"
+            )
         if self.resolved.provenance.get("env.keep") == SPACE_DEFAULT_ORIGIN:
             kept = ", ".join(cfg.env.keep)
             warnings.append(
