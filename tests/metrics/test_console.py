@@ -44,6 +44,7 @@ def full_row(row, i: int, **more: float) -> dict[str, float]:
     values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
     values |= {"rollout/reward_interval": 1.0, "network/dead_units": 0.1}
     values |= {"optim/rollbacks": 0.0, "optim/update_share": 0.1}
+    values |= {"rollout/action_offset": 0.1}
     values |= {"policy/kl": 0.01, "policy/ratio_mean": 1.0, "policy/entropy": 0.5}
     values |= {"rollout/reward_interval": 2.0, "optim/update_share": 0.1, "network/dead_units": 0.1}
     values |= {"progress/share": 0.01 * i, "progress/remaining": 75.0}

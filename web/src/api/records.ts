@@ -3278,6 +3278,8 @@ export interface TuningResult {
   signal: ProbeResult;
   /** Settings of the best measurement: section -> key -> value. */
   patch: Record<string, Record<string, number | string>>;
+  /** The same with rollouts that are long enough to contain rewards, which changes what is learned; empty if they are. */
+  longer_rollouts: Record<string, Record<string, number | string>>;
   /** Sentences about the measurements. */
   advice: string[];
 }
