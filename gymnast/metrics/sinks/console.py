@@ -56,7 +56,7 @@ class Console:
 
             self._show = LiveTable(self._terminal, metrics, title, budget or {}, pinned)
         else:
-            self._show = _Lines(self._file, metrics, pinned)
+            self._show = _Lines(self._file, metrics, pinned, next(iter(budget or {}), "env_steps"))
         # So that the terminal is left tidy also if the program ends without closing the recorder.
         atexit.register(self._close_at_exit)
 
@@ -125,9 +125,14 @@ class _Lines:
     """Plain text, for pipes and files."""
 
     def __init__(
-        self, file: TextIO, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
+        self,
+        file: TextIO,
+        metrics: Mapping[str, Metric],
+        pinned: Sequence[str] = (),
+        clock: str = "env_steps",
     ) -> None:
-        self._file, self._metrics, self._pinned = file, metrics, pinned
+        """`clock`: that of the budget."""
+        self._file, self._metrics, self._pinned, self._clock = file, metrics, pinned, clock
         self._last = float("-inf")
         self._unprinted: Row | None = None
 
@@ -151,7 +156,7 @@ class _Lines:
 
     def _print_row(self) -> None:
         if self._unprinted is not None:
-            self._put(row_line(self._unprinted, self._metrics, self._pinned))
+            self._put(row_line(self._unprinted, self._metrics, self._pinned, self._clock))
             self._unprinted = None
 
     def _put(self, line: str) -> None:

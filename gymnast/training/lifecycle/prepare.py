@@ -3,9 +3,11 @@ and collects what the user should know before it starts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gymnast.clock import clock_label
 from gymnast.collect.collector import Collector
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
 from gymnast.config.numbers import quote_value
@@ -129,12 +131,12 @@ class PreparedRun:
             )
         idle = unused_settings(self.resolved.explicit_keys, cfg, self.collector)
         warnings += [f"{key} has no effect: {why}" for key, why in idle]
-        rollout = cfg.env.n_envs * (cfg.initial_hyperparameters().rollout_length().steps or 1)
-        total = cfg.stop.env_steps
-        if total is not None and total < rollout:
-            warnings.append(
-                f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)"
-            )
+        steps = cfg.initial_hyperparameters().rollout_length().steps or 1
+        for clock, rollout in (("env_steps", cfg.env.n_envs * steps), ("vec_steps", steps)):
+            total = cfg.stop.limits().get(clock, math.inf)
+            if total < rollout:
+                size = f"{rollout:,} {clock_label(clock)}"
+                warnings.append(f"the budget ({total:,.0f}) is less than one rollout ({size})")
         return warnings
 
 

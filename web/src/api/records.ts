@@ -1545,7 +1545,7 @@ export interface MonitorSeries {
   role: string;
   /** The approach that it is about. */
   approach: string;
-  /** Env steps of the points; for a histogram, the edges of the bins, one more than `y`. */
+  /** Positions of the points on the clock; for a histogram, the edges of the bins, one more than `y`. */
   x: number[];
   /** Values, or shares (0..1) of all matches; for a histogram, the share of the matches in each bin. NaN is a gap: rows without a value. */
   y: number[];
