@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Literal, get_args
 
-CLOCKS = ("env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes", "seconds")
+ClockName = Literal[
+    "env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes", "seconds"
+]
 """Names of the counters, as used in rows, budgets, intervals and schedules."""
+CLOCKS: tuple[ClockName, ...] = get_args(ClockName)
+DEFAULT_CLOCK: ClockName = "vec_steps"
+"""The clock of every view, unless the user's settings name another: steps of the vector environment, so that
+runs with different numbers of copies are comparable. Views ask `gymnast.settings.view_clock`."""
 
 UNITS: dict[str, tuple[str, int]] = {
     **{clock: (clock, 1) for clock in CLOCKS},
@@ -32,6 +39,19 @@ def budget_share(counters: Mapping[str, int | float], limits: Mapping[str, float
     # Any limit ends the run, so the one that is used up most defines the progress.
     shares = [min(counters.get(name, 0) / total, 1.0) for name, total in limits.items()]
     return max(shares, default=None)
+
+
+def budget_in_env_steps(
+    counters: Mapping[str, int | float], limits: Mapping[str, float]
+) -> float | None:
+    """Returns a budget in env steps; that in vector steps is converted. None if it is on another clock.
+    `counters` and `limits` as in `budget_share`."""
+    if "env_steps" in limits:
+        return limits["env_steps"]
+    steps = counters.get("vec_steps", 0)
+    if "vec_steps" not in limits or not steps:
+        return None
+    return limits["vec_steps"] * counters["env_steps"] / steps
 
 
 def remaining_seconds(

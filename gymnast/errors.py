@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -86,6 +86,11 @@ class ConfigError(UsageError):
     def __init__(self, problems: str | list[str], *, at: str = "", fix: str = "") -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
         super().__init__("\n".join(self.problems), at=at, fix=fix)
+
+    def with_origins(self, origins: Mapping[str, str]) -> ConfigError:
+        """Returns the error with `origins` (dotted key -> where its value came from) in place of what its
+        problems say."""
+        return self
 
 
 class EnvError(GymnastError):

@@ -16,6 +16,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from gymnast.clock import CLOCKS, DEFAULT_CLOCK, ClockName
 from gymnast.config.problems import InvalidConfig, Problem, explain_errors
 from gymnast.config.section import Section
 from gymnast.config.source import Source
@@ -171,6 +172,9 @@ CommandName = Annotated[str, AfterValidator(_check_name)]
 class Settings(Section):
     """The content of the settings file."""
 
+    clock: ClockName = DEFAULT_CLOCK
+    """The clock of charts, curves, comparisons and trackers, if a command does not name another."""
+
     review: dict[CommandName, ReviewCommand] = {}
     """Commands for `gymnast review`, by name; the first one is the default."""
 
@@ -246,6 +250,17 @@ def load_settings() -> Settings:
         problem = "every user of this machine may change the settings file, which names programs"
         raise UsageError(problem, at=str(path), fix=f"chmod o-w {path}")
     return parse_settings(text, str(path))
+
+
+def view_clock(x: str = "") -> ClockName:
+    """Returns the clock of the x axis of a view: `x` or, if it is empty, that of the settings file. Raises
+    UsageError if there is no such clock."""
+    if not x:
+        return load_settings().clock
+    for clock in CLOCKS:
+        if x == clock:
+            return clock
+    raise UsageError(f"{x!r} is not a clock", fix=f"use {', '.join(CLOCKS)}")
 
 
 def parse_settings(text: str, name: str) -> Settings:

@@ -47,7 +47,7 @@ class Reinforce(OnPolicyAlgorithm[ReinforceHyperparameters]):
             metrics = {name: x for name, x in metrics.items() if name.startswith("advantage/")}
         if hparams.advantage_norm == "rollout":
             # Without a baseline they are only scaled: subtracting their mean would be a baseline.
-            centered = hparams.baseline != "none"
+            centered = hparams.baseline != "off"
             advantage = standardize_advantage(advantage, rollout.valid, centered=centered)
         metrics |= policy_gradient_update(
             self.gradient_step,

@@ -13,6 +13,7 @@ from gymnast.insight.chart import ChartData, ChartSeries
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
+from gymnast.settings import view_clock
 
 POINTS = 300
 """Maximum number of points of a curve; longer ones are means with a band of the extremes."""
@@ -60,7 +61,7 @@ def chart(
     *,
     chart: str = "",
     format: Format = "png",
-    x: str = "env_steps",
+    x: str = "",
     runs_dir: RunsDir = None,
 ) -> ChartPicture:
     """Draws one or more runs over the clock `x`, each curve at its own x values, as a PNG in base64 or as
@@ -76,6 +77,7 @@ def chart(
         raise UsageError("name either metrics or a chart", fix="leave one of them out")
     if not refs:
         raise UsageError("a chart needs at least one run", fix="name a run, such as @last")
+    x = view_clock(x)
     runs = store.resolve_all(refs, store.runs_dir(runs_dir))
     panels = _panels(runs, names, x, runs_dir) if names else named_chart(runs, chart or DEFAULT, x)
     drawn = panels[:MAX_PANELS]

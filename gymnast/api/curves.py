@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymnast.api.evaluation_curves import EvaluationReader
-from gymnast.clock import CLOCKS
 from gymnast.errors import RunError, UsageError
 from gymnast.metrics.specs import split_key
 from gymnast.runs import layout, store
 from gymnast.runs.curve import Curve
 from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
+from gymnast.settings import view_clock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ def curves(
     refs: Sequence[str] = ("@last",),
     names: Sequence[str] = (),
     *,
-    x: str = "vec_steps",
+    x: str = "",
     points: int = 800,
     low: float | None = None,
     high: float | None = None,
@@ -98,8 +98,7 @@ def curves(
     at the position of the policy version that it scored, as in `charts` and `compare`. Raises UsageError for
     a name that no row of the runs has, and RunError if the rows of a single run cannot be read; of several
     runs, one that cannot be read has a `problem` instead."""
-    if x not in CLOCKS:
-        raise UsageError(f"{x!r} is not a clock", fix=f"use {', '.join(CLOCKS)}")
+    x = view_clock(x)
     if points < MIN_POINTS:
         raise UsageError(f"a series cannot have fewer than {MIN_POINTS} points")
     if not refs:

@@ -15,6 +15,7 @@ from gymnast.insight.seed_curves import SeedCurves
 from gymnast.runs import layout, store
 from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
+from gymnast.settings import view_clock
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,11 @@ class Report:
 
 
 def compare(
-    refs: Sequence[str], x: str = "vec_steps", *, env: str = "", runs_dir: RunsDir = None
+    refs: Sequence[str], x: str = "", *, env: str = "", runs_dir: RunsDir = None
 ) -> Comparison:
     """Compares two or more sides, each a run, a group of seeds, or runs joined to a group (`a+b+c`): scores,
-    evaluation curves over the clock `x` (vec_steps, env_steps, updates or seconds), areas under them, which
-    side is better and whether by more than noise, and config differences.
+    evaluation curves over the clock `x`, areas under them, which side is better and whether by more than
+    noise, and config differences. Without `x`, the clock is that of the settings file, as in every view.
 
     If one of the sides is a group, `groups` has the statistics over the seeds of each side. A side may also
     be a foreign run, as in `doctor`: then env steps are the default clock, training returns are compared if
@@ -46,14 +47,14 @@ def compare(
         from gymnast.insight.foreign_compare import compare_mixed
 
         return compare_mixed(resolve_mixed_sides(refs, store.runs_dir(runs_dir), env), x)
-    return compare_sides(resolve_sides(refs, store.runs_dir(runs_dir)), x)
+    return compare_sides(resolve_sides(refs, store.runs_dir(runs_dir)), view_clock(x))
 
 
 def seed_curves(
     refs: Sequence[str],
     names: Sequence[str],
     *,
-    x: str = "vec_steps",
+    x: str = "",
     points: int = 200,
     runs_dir: RunsDir = None,
 ) -> SeedCurves:
@@ -65,21 +66,20 @@ def seed_curves(
     from gymnast.insight.seed_curves import seed_curves as curves_of_sides
     from gymnast.insight.sides import resolve_sides
 
-    return curves_of_sides(resolve_sides(refs, store.runs_dir(runs_dir)), names, x, points)
+    sides = resolve_sides(refs, store.runs_dir(runs_dir))
+    return curves_of_sides(sides, names, view_clock(x), points)
 
 
-def charts(
-    ref: str = "@last", x: str = "vec_steps", *, runs_dir: RunsDir = None
-) -> list[ChartData]:
+def charts(ref: str = "@last", x: str = "", *, runs_dir: RunsDir = None) -> list[ChartData]:
     """Returns the charts of a run as data, over the clock `x`; `report` draws these."""
-    return _charts(store.resolve_readable(ref, store.runs_dir(runs_dir))[0], x)
+    return _charts(store.resolve_readable(ref, store.runs_dir(runs_dir))[0], view_clock(x))
 
 
 def report(
     ref: str = "@last",
     formats: Sequence[str] = (),
     out: str | Path | None = None,
-    x: str = "vec_steps",
+    x: str = "",
     *,
     runs_dir: RunsDir = None,
 ) -> Report:
@@ -96,7 +96,7 @@ def report(
     from gymnast.runs.curve import read_rows
     from gymnast.runs.details import describe_run
 
-    directory = store.runs_dir(runs_dir)
+    x, directory = view_clock(x), store.runs_dir(runs_dir)
     run, _ = store.resolve_readable(ref, directory)
     details = describe_run(run, sizes=True)
     self_play = describe_self_play(run, x) if is_multi_agent(details.env) else None
@@ -168,9 +168,7 @@ def _report_dir(run: Run) -> Path:
 
 def _parent(run: Run, x: str, directory: Path) -> Comparison | str | None:
     """Returns the comparison of a run with its parent, None without one, or why the parent is
-    unreadable. `x`: the clock of the curves; replaced by the default if comparisons do not support
-    it."""
-    from gymnast.insight.compare import AXES
+    unreadable. `x`: the clock of the curves."""
     from gymnast.insight.compare import compare as compare_runs
 
     parent = run.info["parent"]
@@ -180,4 +178,4 @@ def _parent(run: Run, x: str, directory: Path) -> Comparison | str | None:
         before = store.resolve(parent, directory)[0]
     except RunError as error:
         return f"Its parent {parent} cannot be read: {error.message}."
-    return compare_runs([before, run], x if x in AXES else AXES[0])
+    return compare_runs([before, run], x)

@@ -10,6 +10,7 @@ from gymnast.league.ratings import RatingTable
 from gymnast.league.run_ratings import anchored_ratings, read_results
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
+from gymnast.settings import view_clock
 from gymnast.tasks import Task, start
 
 
@@ -30,12 +31,12 @@ def league(ref: str = "@last", *, runs_dir: RunsDir = None) -> LeagueRatings:
     return LeagueRatings(run.id, anchored_ratings(read_results(run)).table())
 
 
-def self_play(ref: str = "@last", *, x: str = "vec_steps", runs_dir: RunsDir = None) -> SelfPlay:
+def self_play(ref: str = "@last", *, x: str = "", runs_dir: RunsDir = None) -> SelfPlay:
     """Returns how the roles of a self-play run developed over the clock `x`: ratings with their uncertainty,
     win rates, outcomes, lengths of matches, and the cross-play matrix if it was played. Raises UsageError for
     a run with a single agent."""
     run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
-    return describe_self_play(run, x)
+    return describe_self_play(run, view_clock(x))
 
 
 def cross_play(

@@ -23,7 +23,7 @@ def trends(
     ref: str = "@last",
     names: Sequence[str] = (),
     *,
-    x: str = "env_steps",
+    x: str = "",
     recent: float = RECENT,
     runs_dir: RunsDir = None,
 ) -> RunTrends:
@@ -53,7 +53,7 @@ def trends(
     )
     return RunTrends(
         run=run.id,
-        x=x,
+        x=found.x,
         recent=recent,
         total=len(series) if not names else _count(run),
         trends=[trend for trend in judged if trend is not None],

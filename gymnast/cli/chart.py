@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import clock_option, echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 
 
@@ -31,9 +31,7 @@ from gymnast.errors import UsageError
 )
 @click.option("--out", metavar="FILE.png", help="Write a picture to this file.")
 @click.option("--text", "as_text", is_flag=True, help="Print text (the default without --out).")
-@click.option(
-    "--x", default="env_steps", show_default=True, metavar="CLOCK", help="The clock of the x axis."
-)
+@clock_option
 @runs_option
 @json_option
 def chart(

@@ -5,18 +5,12 @@ from __future__ import annotations
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import clock_option, echo_json, json_option, runs_option
 
 
 @click.command()
 @click.argument("refs", nargs=-1, required=True, metavar="RUN|GROUP RUN|GROUP...")
-@click.option(
-    "--x",
-    type=click.Choice(["vec_steps", "env_steps", "updates", "seconds"]),
-    default="vec_steps",
-    show_default=True,
-    help="Clock on the x-axis of the curves.",
-)
+@clock_option
 @click.option(
     "--env",
     default="",
@@ -28,7 +22,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 def compare(refs: tuple[str, ...], x: str, env: str, runs_dir: str | None, as_json: bool) -> None:
     """Compare two or more runs or groups of seeds: scores, evaluation curves, config differences.
 
-    The default x-axis is vec_steps, which is fair to runs with different numbers of environments;
+    The default clock is vec_steps, which is fair to runs with different numbers of environments;
     env_steps compares sample efficiency. `area` is the mean height of the curve over the range that
     all curves cover; `of-goal` is the area of `gymnast show`. A group of seeds, named by its id or
     name, or several runs joined with +, is compared by its statistics over seeds: is one group better

@@ -101,6 +101,6 @@ def _apply(ref: str, diagnosis: Diagnosis, runs_dir: str | None, *, quiet: bool)
     if treated.run is not None and not quiet:
         from gymnast.insight.comparison_text import comparison_page
 
-        compared = api.compare((diagnosis.run, treated.run), "env_steps", runs_dir=runs_dir)
+        compared = api.compare((diagnosis.run, treated.run), runs_dir=runs_dir)
         click.echo("\n" + comparison_page(compared))
     return treated

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from gymnast.clock import CLOCKS, DEFAULT_CLOCK
 from gymnast.errors import UsageError
 from gymnast.import_object import allow_all_code
 from gymnast.records import JsonValue, to_json
@@ -46,6 +47,15 @@ jobs_option = click.option(
     show_default=True,
     help="Seeds trained at the same time.",
 )
+clock_option = click.option(
+    "--x",
+    type=click.Choice(CLOCKS),
+    callback=lambda _ctx, _option, clock: clock or "",
+    metavar="CLOCK",
+    help=f"The clock of the x axis: {', '.join(CLOCKS)}. Default: that of the settings file, else"
+    f" {DEFAULT_CLOCK}.",
+)
+"""The same for every view."""
 host_option = click.option(
     "--host",
     default="127.0.0.1",

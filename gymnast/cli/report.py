@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import clock_option, echo_json, json_option, runs_option
 
 
 @click.command()
@@ -17,13 +17,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
     "--md", "formats", flag_value="md", multiple=True, help="Markdown, with pictures as files."
 )
 @click.option("--out", metavar="PATH", help="A directory, or a file that ends in .html or .md.")
-@click.option(
-    "--x",
-    default="vec_steps",
-    show_default=True,
-    metavar="CLOCK",
-    help="Clock on the x-axis of the charts: vec_steps, env_steps, updates, seconds, ...",
-)
+@clock_option
 @runs_option
 @json_option
 def report(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar, Unpack
 
 import click
 
@@ -20,12 +21,24 @@ from gymnast.cli.options import (
     track_option,
 )
 from gymnast.cli.studio import background_link
-from gymnast.errors import UsageError
+from gymnast.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from gymnast.training.foreground import Show
 
 Command = TypeVar("Command", bound=Callable[..., object])
+P = ParamSpec("P")
+OPTIONS = {
+    "stop.env_steps": ("--env-steps", "env_steps"),
+    "stop.vec_steps": ("--vec-steps", "vec_steps"),
+    "stop.updates": ("--updates", "updates"),
+    "stop.rollouts": ("--rollouts", "rollouts"),
+    "stop.minutes": ("--minutes", "minutes"),
+    "track.to": ("--track", "trackers"),
+    "traces.data": ("--data", "data"),
+    "seed": ("--seed", "seed"),
+}
+"""Config key -> the option that sets it, and its name as click passes it."""
 
 
 class SharedOptions(TypedDict):
@@ -80,6 +93,21 @@ jobs_on_option = click.option(
     help="Train in the background elsewhere: a provider of the settings file, slurm, ray[:ADDRESS],"
     " ssh:HOST, local, or a command with {command} in it.",
 )
+
+
+def names_its_options(command: Callable[P, int]) -> Callable[P, int]:
+    """Lets the problems of a config that this command raises name the option that set the value, in place
+    of --set."""
+
+    @wraps(command)
+    def named(*args: P.args, **options: P.kwargs) -> int:
+        try:
+            return command(*args, **options)
+        except ConfigError as error:
+            used = {key: flag for key, (flag, name) in OPTIONS.items() if options.get(name)}
+            raise error.with_origins(used) from None
+
+    return named
 
 
 def training_options(command: Command) -> Command:
@@ -166,6 +194,7 @@ def training_options(command: Command) -> Command:
     help="Show what would happen and ask before starting. No, or Ctrl-C, writes nothing.",
 )
 @allow_code_option
+@names_its_options
 def train(
     target: str,
     runs_dir: str | None,
@@ -251,6 +280,7 @@ def train(
 @jobs_on_option
 @click.option("--requeue", is_flag=True, help="With --jobs-on: continue it after a preemption.")
 @allow_code_option
+@names_its_options
 def resume(
     run: str,
     runs_dir: str | None,
@@ -299,13 +329,7 @@ def resume(
 
 def _overrides(options: SharedOptions) -> dict[str, object]:
     """Returns the config overrides of the command line: dotted key -> value."""
-    budgets = {
-        "stop.env_steps": options["env_steps"],
-        "stop.vec_steps": options["vec_steps"],
-        "stop.updates": options["updates"],
-        "stop.rollouts": options["rollouts"],
-        "stop.minutes": options["minutes"],
-    }
+    budgets = {key: options.get(name) for key, (_, name) in OPTIONS.items() if key[:5] == "stop."}
     values = parse_assignments(options["assignments"])
     values |= {key: budget for key, budget in budgets.items() if budget is not None}
     return values | ({"track.to": list(options["trackers"])} if options["trackers"] else {})

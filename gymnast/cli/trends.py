@@ -8,7 +8,8 @@ import click
 
 from gymnast import api
 from gymnast.api.trends import RECENT
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import clock_option, echo_json, json_option, runs_option
+from gymnast.clock import clock_label
 from gymnast.text.chart import short_number
 
 if TYPE_CHECKING:
@@ -32,13 +33,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Share of the rows that counts as recent.",
 )
-@click.option(
-    "--x",
-    default="env_steps",
-    show_default=True,
-    metavar="CLOCK",
-    help="The clock that positions are on: env_steps, vec_steps, updates, seconds ...",
-)
+@clock_option
 @runs_option
 @json_option
 def trends(
@@ -68,6 +63,8 @@ def trends(
     width = max((len(trend.key) for trend in found.trends), default=0)
     for trend in found.trends:
         click.echo(f"{trend.key:<{width}}  {trend.text}{_jump(trend)}{_health(trend)}")
+    if found.trends:
+        click.echo(f"positions are in {clock_label(found.x)}")
     if len(found.trends) < found.total:
         click.echo(f"{len(found.trends)} of {found.total} metrics; --all has them all")
 

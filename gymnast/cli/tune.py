@@ -155,7 +155,8 @@ def envs(
     second of all processes. A measurement ends early once it is accurate to 2 %. The best combination
     is printed as a patch for a preset: the configured one if it is among the fastest, otherwise the one
     with the fewest copies. The patch does not change the learning problem: with more copies, each
-    collects fewer steps, so that an update uses as many steps as before.
+    collects fewer steps, so that an update uses as many steps as before. If rewards are so rare that a
+    rollout hardly contains any, a second command has a larger algo.n_steps.
 
     \b
     gymnast tune envs CartPole-v1
@@ -273,6 +274,9 @@ def _page(result: TuningResult) -> Iterator[str]:
     yield ""
     yield from result.advice
     yield from _patch_lines(result.target, result.patch)
+    if longer := result.longer_rollouts:
+        yield "\nlonger rollouts, which contain about two rewards or more, and change what is learned:\n"
+        yield _command(result.target, longer)
 
 
 def _patch_lines(target: str, patch: Mapping[str, Mapping[str, int | str]]) -> Iterator[str]:
@@ -281,8 +285,12 @@ def _patch_lines(target: str, patch: Mapping[str, Mapping[str, int | str]]) -> I
         yield "\nfor a preset:\n"
         yield from _yaml(patch)
         yield "\nor on the command line:\n"
-        settings = [f"--set {s}.{k}={v}" for s, more in patch.items() for k, v in more.items()]
-        yield f"gymnast train {target} {' '.join(settings)}"
+        yield _command(target, patch)
+
+
+def _command(target: str, patch: Mapping[str, Mapping[str, int | str]]) -> str:
+    settings = [f"--set {s}.{k}={v}" for s, more in patch.items() for k, v in more.items()]
+    return f"gymnast train {target} {' '.join(settings)}"
 
 
 def _yaml(patch: Mapping[str, Mapping[str, int | str]]) -> Iterator[str]:

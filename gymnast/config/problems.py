@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -84,6 +84,12 @@ class InvalidConfig(ConfigError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.details = list(problems)
         super().__init__([str(problem) for problem in self.details])
+
+    def with_origins(self, origins: Mapping[str, str]) -> InvalidConfig:
+        # The problem may be with an entry of a list: track.to.0
+        keys = [one.key.rstrip(".0123456789") for one in self.details]
+        named = zip(keys, self.details, strict=True)
+        return InvalidConfig(replace(one, at=origins.get(key, one.at)) for key, one in named)
 
 
 def dotted_key(path: Iterable[Scalar]) -> str:

@@ -23,6 +23,7 @@ from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.serialize import diff, flat_values, load, save, to_plain
 from gymnast.config.source import Source
 from gymnast.config.target import split_target
+from gymnast.config.versions import without_version
 from gymnast.errors import CodeNotAllowed, ConfigError
 from gymnast.import_object import permit_code
 
@@ -69,12 +70,20 @@ class ResolvedConfig:
 
     @property
     def title(self) -> str:
-        """The preset, with a note if there is no file for it, or if the user did not write its version."""
+        """The preset, with a note if there is no file for it, or if the user did not write its name."""
         if not self.has_preset:
             return f"{self.preset} (no preset: defaults for its spaces)"
-        if self.requested_env != split_target(self.preset)[0]:
-            return f"{self.preset} (the highest version of {self.requested_env})"
-        return self.preset
+        return f"{self.preset} ({self.found_as})" if self.found_as else self.preset
+
+    @property
+    def found_as(self) -> str:
+        """Says why this preset was chosen if the user wrote another name: as the highest version, or as the
+        preset of a class. Empty for the same name."""
+        name = split_target(self.preset)[0]
+        if self.requested_env == name:
+            return ""
+        kind = "highest version" if self.requested_env == without_version(name) else "preset"
+        return f"the {kind} of {self.requested_env}"
 
 
 def resolve(

@@ -267,21 +267,32 @@ def _from_text(text: str) -> Schedule:
     curve, *rest = _FIRST_OPTION.split(text, maxsplit=1)
     form: dict[str, object] = {}
     if curve.lstrip().startswith("{"):
-        pairs = (pair.partition(":") for pair in curve.strip(" {},").split(","))
+        points, _, unclear = curve.partition("}")
+        pairs = (pair.partition(":") for pair in points.strip(" {,").split(","))
         form["points"] = {position.strip(): value.strip() for position, _, value in pairs}
     else:
         start, arrow, end = curve.partition("->")
         form = {"from": start, "to": end} if arrow else {"value": start}
+        unclear = " ".join([*start.split()[1:], *end.split()[1:]])
+    if unclear.strip():
+        raise _unclear(unclear)
     options, at = "".join(rest).rstrip(), 0
     while at < len(options):
         match = _OPTION.match(options, at)
         option = {k: v for k, v in match.groupdict().items() if v} if match else {}
         # Not an option, one that was given before, or a range `@ start..end` without an arrow.
         if match is None or option.keys() & form.keys() or ("start" in option and "to" not in form):
-            raise ValueError(f"`{options[at:].strip()}` is not understood (expected {_EXAMPLE})")
+            raise _unclear(options[at:])
         form |= option
         at = match.end()
     return _from_form(form)
+
+
+def _unclear(text: str) -> ValueError:
+    """Returns the error for a part of a schedule that cannot be read."""
+    return ValueError(
+        f"`{text.strip()}` is not understood (expected {_EXAMPLE}; the shapes are {', '.join(SHAPES)})"
+    )
 
 
 def _from_mapping(mapping: Mapping[object, object]) -> Schedule:

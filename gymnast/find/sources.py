@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from gymnast.text import formatting
 from gymnast.text.search import Document
+
+if TYPE_CHECKING:
+    from gymnast.config.field_spec import FieldSpec
 
 Kind = Literal["preset", "environment", "metric", "setting", "doc", "run"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -45,6 +48,7 @@ def entries(kind: Kind, runs_dir: Path) -> list[Entry]:
 
 def _presets() -> Iterator[Entry]:
     from gymnast.config.environments import known_environments
+    from gymnast.config.presets import find_preset
     from gymnast.insight.preset_list import list_presets
 
     spaces = {env.id: env for env in known_environments()}
@@ -61,6 +65,8 @@ def _presets() -> Iterator[Entry]:
             facts.append(f"ours {result.mean:.4g} over {seeds}")
         facts.append(f"variants {', '.join(preset.variants)}")
         body = f"{preset.family} {'' if env is None else _space_words(env.observation, env.action)}"
+        if _has_memory(find_preset(preset.name).data):
+            body += " memory recurrent policy rnn lstm gru"
         yield Entry(
             "preset",
             preset.name,
@@ -107,7 +113,7 @@ def _metrics() -> Iterator[Entry]:
 
 def _settings() -> Iterator[Entry]:
     from gymnast.config.config import Config
-    from gymnast.config.field_spec import FieldSpec, section_specs
+    from gymnast.config.field_spec import section_specs
     from gymnast.config.section import Section
     from gymnast.config.sections import ALGORITHMS
 
@@ -132,10 +138,15 @@ def _settings() -> Iterator[Entry]:
         yield Entry(
             "setting",
             key,
-            f"{_one_sentence(spec.doc)}{of}{default}",
+            f"{_one_sentence(spec.doc)}{of}{_where(spec)}{default}",
             f"gymnast train ENV --set {key}={spec.choices[0] if spec.choices else 'VALUE'}",
             f"{spec.doc} {' '.join(spec.choices)}",
         )
+
+
+def _where(spec: FieldSpec) -> str:
+    """Returns the conditions under which a setting has an effect."""
+    return "".join(f" Applies only {one.condition_text}." for one in spec.applies)
 
 
 def _docs() -> Iterator[Entry]:
@@ -198,6 +209,16 @@ def _space_words(observation: str, action: str) -> str:
         "vector observations" if observation.startswith("Box") else "",
     ]
     return " ".join(words)
+
+
+def _has_memory(settings: object) -> bool:
+    """Returns whether a preset, or one of its variants, sets `policy.memory`."""
+    if not isinstance(settings, Mapping):
+        return False
+    sections = cast("Mapping[str, object]", settings)
+    policy = sections.get("policy")
+    found = isinstance(policy, Mapping) and policy.get("memory", "off") not in ("off", False)
+    return found or any(map(_has_memory, sections.values()))
 
 
 def _one_sentence(doc: str) -> str:

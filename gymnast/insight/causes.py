@@ -78,7 +78,12 @@ CAUSES = (
             "policy/log_std:low",
         ),
     ),
-    Cause("the untrained policy prefers some actions", 66, ("policy/entropy_share:biased",)),
+    Cause(
+        "the untrained policy prefers some actions",
+        66,
+        ("policy/entropy_share:biased", "rollout/action_offset:biased"),
+    ),
+    Cause("the initial spread of the actions is wrong", 65, ("rollout/action_spread:biased",)),
     Cause("many hidden units are saturated", 64, ("network/saturated_units:high",)),
     Cause("the critic's gradient dominates the actor's", 62, ("optim/grad_norm_critic:dominates",)),
     Cause("actions are mostly noise", 60, ("policy/log_std:high",)),

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gymnast.clock import CLOCKS
+from gymnast.clock import CLOCKS, DEFAULT_CLOCK
 from gymnast.errors import UsageError
 from gymnast.insight.chart import (
     ChartAlert,
@@ -40,7 +40,7 @@ EVENTS = (CHANGED, "resumed", "stage", "budget changed")
 """Events that change how a run trains; drawn as a vertical line."""
 
 
-def charts_of_run(run: Run, x: str = "vec_steps") -> list[ChartData]:
+def charts_of_run(run: Run, x: str = DEFAULT_CLOCK) -> list[ChartData]:
     """Returns every chart of a run that has data, over the clock `x`. If the run has more than MAX_ROWS rows,
     series are read in buckets. Raises UsageError if `x` is not a clock."""
     _check_clock(x)
@@ -61,7 +61,7 @@ def charts(
     rows: Sequence[Row] | ChartSource,
     info: RunInfo,
     events: Sequence[EventInfo] = (),
-    x: str = "vec_steps",
+    x: str = DEFAULT_CLOCK,
     actions: Sequence[str] = (),
 ) -> list[ChartData]:
     """Returns every chart that has data in these rows, over the clock `x`.

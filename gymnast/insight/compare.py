@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gymnast.errors import GymnastError, UsageError
+from gymnast.errors import GymnastError
 from gymnast.insight.foreign_record import ScoreKind
 from gymnast.insight.improvement import Improvement, MeanInterval
 from gymnast.insight.mean_curve import EvaluationCurve, MeanCurve
@@ -26,8 +26,8 @@ from gymnast.runs.doubts import doubt_texts
 from gymnast.runs.info import branch_point
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, run_score
+from gymnast.settings import view_clock
 
-AXES = ("vec_steps", "env_steps", "updates", "seconds")
 """Clocks that can be the x axis, the default first."""
 FOREIGN = "foreign"
 """Status of a run that another program made."""
@@ -160,14 +160,11 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[Run], x: str = AXES[0], records: Sequence[Sequence[Row]] | None = None
+    runs: Sequence[Run], x: str = "", records: Sequence[Sequence[Row]] | None = None
 ) -> Comparison:
     """Returns the summaries, curves and config differences of runs, over the clock `x`. `records`: the rows
-    of each run, by default read from it. Raises UsageError unless `x` is one of AXES."""
-    if x not in AXES:
-        raise UsageError(
-            f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
-        )
+    of each run, by default read from it."""
+    x = view_clock(x)
     if records is None:
         records = [read_evaluation_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])

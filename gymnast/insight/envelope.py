@@ -17,6 +17,7 @@ from typing import TypedDict
 from gymnast.insight.results import file_name
 from gymnast.runs import document, durable
 from gymnast.runs.revision import ENVELOPES as FOLDER
+from gymnast.text.formatting import times_text
 
 VERSION = 1
 PARTS = 10
@@ -63,7 +64,7 @@ class EnvelopeViolation:
     """Its median divided by that of the healthy runs if both are above 0, else NaN."""
 
     def __str__(self) -> str:
-        size = f", {self.factor:.3g} times as large" if math.isfinite(self.factor) else ""
+        size = f", {times_text(self.factor)} as large" if math.isfinite(self.factor) else ""
         word = "above" if self.side == "high" else "below"
         return f"{self.key} is {word} that of healthy runs in {self.share:.0%} of training{size}"
 

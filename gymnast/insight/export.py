@@ -21,6 +21,7 @@ from gymnast.metrics.tracking import TrackedRun, open_tracker, require_packages
 from gymnast.runs import durable, films, layout
 from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run
+from gymnast.settings import view_clock
 from gymnast.text.suggestions import did_you_mean
 
 FILES: dict[str, Callable[[MetricStore, Mapping[str, Metric]], bytes]] = {
@@ -89,9 +90,9 @@ def _replay(
     """Replays the rows to a tracker. Alerts are recomputed, with the bounds that the config alone
     determines."""
     info, alerts = run.info, Alerts(metrics)
-    tracked = TrackedRun.from_run_info(
-        info, cfg, metrics, path, partial(films.films_with_steps, run.path)
-    )
+    clock = view_clock()
+    list_films = partial(films.placed_films, run.path, clock)
+    tracked = TrackedRun.from_run_info(info, cfg, metrics, path, list_films, clock)
     try:
         tracker, summary = open_tracker(tracker_name, tracked), None
         try:

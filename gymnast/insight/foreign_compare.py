@@ -41,9 +41,9 @@ from gymnast.runs.curve import (
 )
 from gymnast.runs.run import Run
 from gymnast.runs.summary import Learning
+from gymnast.settings import view_clock
 
 STEPS, SECONDS = "clock/env_steps", "clock/seconds"
-DEFAULT_AXIS = "vec_steps"
 """The default clock of a comparison, which foreign runs do not have."""
 
 
@@ -137,8 +137,9 @@ def _recorded(run: ForeignRun) -> dict[str, object]:
 
 
 def _axis(x: str, foreign: Sequence[ForeignRun]) -> str:
-    if x == DEFAULT_AXIS:
-        return "env_steps"
+    if not x:
+        return "env_steps"  # what every program records
+    x = view_clock(x)
     lacking = [run.path for run in foreign if not all(f"clock/{x}" in row for row in run.rows)]
     if lacking:
         problem = f"{lacking[0]} does not record {x}, so it cannot be the x axis of the comparison"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gymnast.clock import CLOCKS
+from gymnast.clock import CLOCKS, DEFAULT_CLOCK
 from gymnast.config.families import is_multi_agent
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import CheckpointError, RunError, UsageError
@@ -98,7 +98,7 @@ class SelfPlay:
     """Ratings of all players, from the evaluations up to the last checkpoint."""
 
 
-def describe_self_play(run: Run, x: str = "vec_steps") -> SelfPlay:
+def describe_self_play(run: Run, x: str = DEFAULT_CLOCK) -> SelfPlay:
     """Returns the development of a run's roles over the clock `x`. Raises UsageError if the run has no roles,
     or for an unknown clock."""
     if x not in CLOCKS:

@@ -13,6 +13,7 @@ from statistics import fmean
 from gymnast.insight.causes import is_symptom
 from gymnast.insight.envelope import EnvelopeViolation
 from gymnast.insight.reference import Reference
+from gymnast.metrics.checks.critic import explained_text
 from gymnast.runs.info import AlertInfo
 from gymnast.text import formatting
 
@@ -62,7 +63,7 @@ def _curve_remarks(rows: Rows) -> Iterator[Remark]:
         yield from _returns(with_return)
     explained = _late(rows, "value/explained_variance")
     if explained is not None and explained < 0.1:
-        yield 0.6, f"the critic explains {explained:.0%} of the variance of its targets at the end"
+        yield 0.6, f"at the end, the critic {explained_text(explained)}"
     entropy = _late(rows, "policy/entropy_share")
     if entropy is not None and entropy > 0.9:
         yield 0.9, f"the policy is nearly uniform at the end: {entropy:.0%} of the maximum entropy"

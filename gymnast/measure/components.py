@@ -3,6 +3,7 @@ action, and the mean of each component of an observation, if there are few of th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -30,7 +31,12 @@ def action_components(
     times that each discrete action was chosen (empty if they have no metrics of their own)."""
     if space.has_continuous:
         actions = _flat(env_action, keep)
-        return _at_limit(space, actions) | _moments(actions)
+        mean, std = _moments(actions)
+        row = _at_limit(space, actions) | _relative_to_range(space, mean, std)
+        if len(mean) <= MAX_COMPONENTS:
+            row |= _named("rollout/action_mean", mean.tolist())
+            row |= _named("rollout/action_std", std.tolist())
+        return row
     steps = sum(counts)
     return _named("rollout/action_share", [count / steps for count in counts])
 
@@ -45,26 +51,44 @@ def obs_components(means: list[float]) -> dict[str, float]:
     return _named("rollout/obs_mean", means)
 
 
-def _moments(actions: Array) -> dict[str, float]:
-    """Returns the metrics for mean and standard deviation of each component of actions [B, K]; none for more
-    than MAX_COMPONENTS components."""
-    if actions.shape[1] > MAX_COMPONENTS:
-        return {}
-    mean = column_means(actions)
-    centered = actions - np.array(mean)
+def _moments(actions: Array) -> tuple[Array, Array]:
+    """Returns the mean and the standard deviation [K] of each component of actions [B, K]."""
+    mean = np.array(column_means(actions))
+    centered = actions - mean
     # einsum sums the squares without an array of them
-    std = np.sqrt(np.einsum("bk,bk->k", centered, centered) / len(actions))
-    return _named("rollout/action_mean", mean) | _named("rollout/action_std", std.tolist())
+    return mean, np.sqrt(np.einsum("bk,bk->k", centered, centered) / len(actions))
+
+
+def _relative_to_range(space: Action, mean: Array, std: Array) -> dict[str, float]:
+    """Returns the metrics that compare the mean and the standard deviation [K] of continuous components with
+    uniform actions; none if no component is bounded."""
+    low, high = _continuous_bounds(space)
+    if len(low) < len(space.elements):
+        mean, std = mean[space.is_continuous], std[space.is_continuous]
+    with np.errstate(invalid="ignore"):  # inf - inf
+        width = high - low
+    bounded = np.isfinite(width) & (width > 0)
+    if not bounded.any():
+        return {}
+    mean, std, low, width = mean[bounded], std[bounded], low[bounded], width[bounded]
+    return {
+        "rollout/action_offset": float(np.abs((mean - low) / width - 0.5).max()),
+        "rollout/action_spread": float((std / width).mean()) * math.sqrt(12),
+    }
+
+
+def _continuous_bounds(space: Action) -> tuple[Array, Array]:
+    """Returns the lowest and the highest value of each continuous component."""
+    bounds = [(e.low, e.high) for e in space.elements if not e.n]
+    low, high = np.array(bounds, np.float32).T
+    return low, high
 
 
 def _at_limit(space: Action, actions: Array) -> dict[str, float]:
     """Returns the metric for the share of continuous components of actions [B, K] that are at a bound of the
     space; none for an unbounded space."""
-    continuous = [e for e in space.elements if not e.n]
-    low, high = (
-        np.array(x, np.float32) for x in zip(*((e.low, e.high) for e in continuous), strict=True)
-    )
-    if len(continuous) < len(space.elements):
+    low, high = _continuous_bounds(space)
+    if len(low) < len(space.elements):
         actions = actions[:, space.is_continuous]
     # A component without bounds can never be at one, so it does not count in the share.
     limited = int(np.count_nonzero(np.isfinite(low) | np.isfinite(high)))

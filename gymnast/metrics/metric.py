@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # it imports pydantic, which commands that only read a run do
 Range = tuple[float, float]
 INF = math.inf
 ANY: Range = (-INF, INF)
+_SMALLEST_PERCENTAGE = 0.001
+"""Percentages closer to 0 are displayed as less than this."""
 
 
 class Dimension(NamedTuple):
@@ -171,8 +173,9 @@ class Metric:
         or more has its units in the number (`2 min 5 s`), and the unit is empty."""
         if self.unit == "s" and 60 <= value < INF:
             return duration(value), ""
-        scaled = value * 100 if self.unit == "share" else value
-        return _number(scaled, self.digits), "%" if self.unit == "share" else self.unit
+        if self.unit != "share":
+            return _number(value, self.digits), self.unit
+        return _percentage(value * 100, self.digits), "%"
 
     def format_range(self, span: Range) -> str:
         """Formats a range: `0 to 0.05 nats`, `at least 1 steps`, `any`."""
@@ -206,6 +209,13 @@ class Metric:
 
 def _joined(number: str, unit: str) -> str:
     return f"{number}{unit}" if unit in ("", "%") else f"{number} {unit}"
+
+
+def _percentage(value: float, digits: int) -> str:
+    """Formats a percentage like `_number`, but without exponents for values close to 0."""
+    if 0 < abs(value) < _SMALLEST_PERCENTAGE:
+        return f"<{_SMALLEST_PERCENTAGE}" if value > 0 else f">-{_SMALLEST_PERCENTAGE}"
+    return _number(value, digits)
 
 
 def _number(value: float, digits: int) -> str:

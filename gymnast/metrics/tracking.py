@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from gymnast.clock import DEFAULT_CLOCK, ClockName
 from gymnast.config.config import Config
 from gymnast.config.plain_value import PlainValue
 from gymnast.config.sections.track import TrackConfig
@@ -19,14 +20,11 @@ from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Sink
 from gymnast.metrics.sinks.tracker import ReportEvent, Tracker
 
-AXIS = "clock/vec_steps"
-"""The x axis of charts: steps of the vector environment, so that runs with different numbers of copies are
-comparable."""
 _EXTRAS = {"wandb": "wandb", "tensorboard": "tensorboard", "pyarrow": "parquet"}
 """Package -> the extra of gymnast that installs it."""
 
 Film = Mapping[str, object]
-"""Metadata of a video: `path`, `vec_steps` of the policy version it shows, `return` and more."""
+"""Metadata of a video: `path`, `position` of the policy version it shows on the clock, `return` and more."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,18 @@ class TrackedRun:
     config: Mapping[str, PlainValue]
     """The resolved config, as plain values."""
     metrics: Mapping[str, Metric]
+    clock: ClockName = DEFAULT_CLOCK
+    """The clock of the x axis of charts."""
     name: str = ""
     group: str | None = None
     tags: Sequence[str] = ()
     films: Callable[[], Sequence[Film]] = field(default=list)
     """Returns the videos that exist at the time of the call."""
+
+    @property
+    def axis(self) -> str:
+        """The metric of the x axis."""
+        return f"clock/{self.clock}"
 
     @classmethod
     def from_run_info(
@@ -58,9 +63,11 @@ class TrackedRun:
         metrics: Mapping[str, Metric],
         folder: Path,
         films: Callable[[], Sequence[Film]],
+        clock: ClockName = DEFAULT_CLOCK,
     ) -> TrackedRun:
         """Creates it from `info`, the content of run.json, the run's config `cfg` and its `metrics`.
-        `folder`: where trackers write; `films` returns the videos that exist at the time of the call."""
+        `folder`: where trackers write; `films` returns the videos that exist at the time of the call;
+        `clock`: that of the x axis."""
         return cls(
             id=info["id"],
             env=cfg.env.id,
@@ -70,6 +77,7 @@ class TrackedRun:
             created=info["created"],
             config=to_plain(cfg),
             metrics=metrics,
+            clock=clock,
             name=info["name"],
             group=info["group"],
             tags=info["tags"],

@@ -1,9 +1,10 @@
-"""Charts that compare approaches: the mean over the runs of each, on a common axis of env steps."""
+"""Charts that compare approaches: the mean over the runs of each, on a common clock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from gymnast.clock import clock_label
 from gymnast.monitor.chart_specs import (
     OUTCOMES,
     CurveSpec,
@@ -17,7 +18,6 @@ from gymnast.monitor.monitored_run import MonitoredRun
 from gymnast.monitor.records import MonitorChart, MonitorSeries, SourceColumn
 from gymnast.monitor.run_charts import (
     OUTCOMES_TITLE,
-    X_LABEL,
     chart_note,
     curve_sources,
     outcome_curves,
@@ -52,7 +52,7 @@ def approach_charts(approaches: Approaches, smooth: int, prefix: str) -> Iterato
                 run="",
                 unit=spec.unit,
                 kind="lines",
-                x_label=X_LABEL,
+                x_label=clock_label(runs[0].clock),
                 series=series,
                 sources=[s for run in drawn for s in curve_sources(run, spec, spec.roles(run))],
                 runs=[run.run for run in drawn],
@@ -127,7 +127,7 @@ def _outcomes(approaches: Approaches, name: str) -> MonitorChart | None:
         run="",
         unit="share",
         kind="stacked shares",
-        x_label=X_LABEL,
+        x_label=clock_label(drawn[0].clock),
         series=series,
         sources=[
             SourceColumn(run.sources[0], column) for run in drawn for column in outcome_columns(run)

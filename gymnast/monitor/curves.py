@@ -1,4 +1,4 @@
-"""Curves over env steps: read from a run, smoothed, and interpolated. NaN is a gap and is never filled."""
+"""Curves over a clock: read from a run, smoothed, and interpolated. NaN is a gap and is never filled."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ POINTS = 500
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Values over env steps. It starts and ends with a value; NaN in between is a gap."""
+    """Values over a clock. It starts and ends with a value; NaN in between is a gap."""
 
     x: Array
-    """[points] Env steps, increasing."""
+    """[points] Positions on the clock, increasing."""
     y: Array
     """[points] Values, NaN in a gap."""
 
@@ -29,15 +29,15 @@ class Curve:
 
 def read_curve(run: MonitoredRun, column: str) -> Curve:
     """Returns a column as a curve. A training row without a value is a gap; evaluations are points that
-    follow each other, each at the env steps of the version that it scored. Raises RunError if the run has
+    follow each other, each at the position of the version that it scored. Raises RunError if the run has
     no such column."""
     if split_key(column)[0][:1] == ("eval",):
         return Curve(*run.points(column))
-    steps, row = np.unique(run.env_steps, return_inverse=True)
+    steps, row = np.unique(run.positions, return_inverse=True)
     values = np.full(len(steps), np.nan)
     column_values = run.column(column)
     known = ~np.isnan(column_values)
-    # An evaluation that finished late has a row of its own for the same env steps: not a gap.
+    # An evaluation that finished late has a row of its own at the same position: not a gap.
     values[row[known]] = column_values[known]
     return _between_values(Curve(steps, values))
 

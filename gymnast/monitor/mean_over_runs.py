@@ -1,4 +1,4 @@
-"""The mean of the curves of several runs on a common axis of env steps, with a band.
+"""The mean of the curves of several runs on a common clock, with a band.
 
 Every run keeps its own x values until it is interpolated. The axis covers the range that all runs cover. In
 the gap of one run, the mean is that of the other runs, and the number of runs is smaller there.
@@ -23,7 +23,7 @@ MIN_INTERVAL_RUNS = 3
 @dataclass(frozen=True, eq=False)
 class MeanOverRuns:
     x: Array
-    """[points] Env steps."""
+    """[points] Positions on the clock."""
     mean: Array
     """[points] Mean over the runs that have a value; NaN where none has."""
     low: Array
@@ -37,7 +37,7 @@ class MeanOverRuns:
 
 
 def common_axis(curves: Sequence[Curve], points: int = POINTS) -> Array:
-    """Returns the env steps of all curves within the range that all of them cover, or `points` evenly spaced
+    """Returns the positions of all curves within the range that all of them cover, or `points` evenly spaced
     ones if there are more. Empty if the curves do not overlap, or if one has no value."""
     if not curves or not all(map(len, curves)):
         return np.empty(0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from gymnast.errors import RunError, UsageError
 from gymnast.foreign.column_map import read_column_map
@@ -17,6 +19,7 @@ from gymnast.monitor.schema import check_columns
 from gymnast.monitor.selection import Selection, select_runs
 from gymnast.monitor.stored_run import approach_of, read_stored_run
 from gymnast.runs.summary import RunSummary
+from gymnast.settings import view_clock
 from gymnast.text.formatting import count_noun
 
 
@@ -53,6 +56,8 @@ def monitor(request: MonitorRequest) -> MonitorReport:
     if broken and not (request.skip_broken and runs):
         raise _one_error(broken)
     require_distinct_runs(runs)
+    clock = _common_clock(runs)
+    runs = [replace(run, clock=clock) for run in runs]
     runs.sort(key=lambda run: (run.env, run.approach, run.seed is None, run.seed or 0, run.run))
     return MonitorReport(
         overview=[overview_row(run) for run in runs],
@@ -61,6 +66,14 @@ def monitor(request: MonitorRequest) -> MonitorReport:
         approaches=list(dict.fromkeys(run.approach for run in runs)),
         smooth=request.smooth,
     )
+
+
+def _common_clock(runs: Sequence[MonitoredRun]) -> str:
+    """Returns the clock of the charts: that of every view, or env steps if a run does not record it."""
+    clock = view_clock()
+    column = f"clock/{clock}"
+    recorded = all(run.has(column) and np.isfinite(run.column(column)).all() for run in runs)
+    return clock if recorded else "env_steps"
 
 
 Reader = Callable[[], Sequence[MonitoredRun]]

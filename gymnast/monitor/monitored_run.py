@@ -16,7 +16,7 @@ from gymnast.text.suggestions import did_you_mean
 
 Array = np.ndarray
 ENV_STEPS = "clock/env_steps"
-"""The column of the common x axis."""
+"""The column that every run has."""
 UNKNOWN = "unknown"
 """The outcome of a match whose environment reported none. It counts for no role."""
 
@@ -113,6 +113,13 @@ class MonitoredRun:
     """Whether it is solved, in words; empty without a threshold."""
     branched_at: int | None = None
     """Env steps at which it branched off its parent; None if it is no branch."""
+    clock: str = "env_steps"
+    """The clock of the x axis of its charts, which is one of its columns."""
+
+    @property
+    def positions(self) -> Array:
+        """Returns the position of each row on the clock, [rows]."""
+        return self.columns.get(f"clock/{self.clock}", self.env_steps)
 
     def column(self, name: str) -> Array:
         """Returns a column, [rows]. Raises RunError if the run has no such column."""
@@ -126,15 +133,17 @@ class MonitoredRun:
         return name in self.columns and not bool(np.isnan(self.columns[name]).all())
 
     def points(self, name: str) -> tuple[Array, Array]:
-        """Returns the env steps and the values of the rows that have one, [points] each, with increasing env
-        steps. An evaluation is at the env steps of the version that it scored. Raises RunError if the run has
-        no such column."""
+        """Returns the positions on the clock and the values of the rows that have one, [points] each, with
+        increasing positions. An evaluation is at the position of the version that it scored. Raises RunError
+        if the run has no such column."""
         values = self.column(name)
         is_evaluation = split_key(name)[0][:1] == ("eval",) and SCORED_STEPS_KEY in self.columns
         steps = self.columns[SCORED_STEPS_KEY] if is_evaluation else self.env_steps
         known = ~np.isnan(values) & ~np.isnan(steps)
-        # of several values for the same env steps, the last one counts
-        last = {float(x): float(y) for x, y in zip(steps[known], values[known], strict=True)}
+        # All clocks start together.
+        places = np.interp(steps[known], [0, *self.env_steps], [0, *self.positions])
+        # of several values at the same position, the last one counts
+        last = {float(x): float(y) for x, y in zip(places, values[known], strict=True)}
         xs = np.array(sorted(last), dtype=np.float64)
         return xs, np.array([last[x] for x in xs.tolist()], dtype=np.float64)
 

@@ -94,7 +94,7 @@ class MonitorSeries:
     approach: str
     """The approach that it is about."""
     x: list[float]
-    """Env steps of the points; for a histogram, the edges of the bins, one more than `y`."""
+    """Positions of the points on the clock; for a histogram, the edges of the bins, one more than `y`."""
     y: list[float]
     """Values, or shares (0..1) of all matches; for a histogram, the share of the matches in each bin. NaN is
     a gap: rows without a value."""

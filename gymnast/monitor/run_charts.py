@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from gymnast.clock import clock_label
 from gymnast.monitor.chart_specs import (
     OUTCOMES,
     CurveSpec,
@@ -17,7 +18,6 @@ from gymnast.monitor.match_lengths import run_lengths_chart
 from gymnast.monitor.monitored_run import MonitoredRun
 from gymnast.monitor.records import MonitorChart, MonitorSeries, SourceColumn
 
-X_LABEL = "env steps"
 OUTCOMES_TITLE = "Outcomes of the last training matches"
 
 
@@ -35,7 +35,7 @@ def run_charts(run: MonitoredRun, smooth: int) -> Iterator[MonitorChart]:
                 run=run.run,
                 unit=spec.unit,
                 kind="lines",
-                x_label=X_LABEL,
+                x_label=clock_label(run.clock),
                 series=series,
                 sources=curve_sources(run, spec, roles),
                 runs=[run.run],
@@ -115,7 +115,7 @@ def _outcomes(run: MonitoredRun) -> MonitorChart | None:
         run=run.run,
         unit="share",
         kind="stacked shares",
-        x_label=X_LABEL,
+        x_label=clock_label(run.clock),
         series=series,
         sources=[SourceColumn(run.sources[0], column) for column in outcome_columns(run)],
         runs=[run.run],

@@ -14,6 +14,7 @@ from gymnast.review.part import Part, Unit, part_of_blocks
 from gymnast.runs.details import RunDetails, describe_run
 from gymnast.runs.events import RunEvent
 from gymnast.runs.run import Run
+from gymnast.settings import view_clock
 
 LOG_LINES = 60
 """Number of the last lines of the log of a run that failed."""
@@ -91,7 +92,7 @@ def run_sections(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> dict
         from gymnast.insight.chart_data import charts_of_run
         from gymnast.insight.report.blocks import Figure
 
-        found = charts_of_run(run, "env_steps")
+        found = charts_of_run(run, view_clock())
         yield Paragraph("▲ marks the start of an alert, | an event that changed the training.")
         yield from (Figure(sanitizer.record(chart)) for chart in found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from gymnast.clock import clock_label
 from gymnast.errors import GymnastError
 from gymnast.insight.chart import ChartData
 from gymnast.insight.compare import Comparison
@@ -19,10 +20,9 @@ from gymnast.review.run_parts import RunSection, code_block, run_sections
 from gymnast.runs.run import Run
 from gymnast.runs.store import read_summary
 from gymnast.runs.summary import RunSummary
+from gymnast.settings import view_clock
 from gymnast.text import formatting
 
-X = "env_steps"
-"""The clock of the charts."""
 _ABOUT = """\
 # Review of {runs}
 
@@ -92,14 +92,14 @@ def _overview(runs: Sequence[RunSummary]) -> Table:
 def _comparison(sides: Sequence[ComparisonSide], sanitizer: Sanitizer) -> Iterator[Part]:
     """Yields the parts that compare the runs: scores, evaluation curves, settings that differ."""
     try:
-        found = sanitizer.record(_without_secrets(compare_sides(sides, X), sanitizer))
+        found = sanitizer.record(_without_secrets(compare_sides(sides, view_clock()), sanitizer))
     except GymnastError as error:
         problem = Paragraph(f"The runs cannot be compared: {error.message}.")
         yield part_of_blocks("comparison", 2, [Heading("Comparison"), problem])
         return
     joined = [side for side in sides if side.is_group]
     same = "Runs that differ only in their seed are one side. " if joined else ""
-    head = [Heading("Comparison"), Paragraph(f"{same}The clock is env steps.")]
+    head = [Heading("Comparison"), Paragraph(f"{same}The clock is {clock_label(found.x)}.")]
     yield part_of_blocks("comparison", 2, [*head, Paragraph(code_block(scores_text(found)))])
     table = Paragraph(code_block(settings_text(found)))
     yield part_of_blocks("differences", 2, [Heading("Settings that differ"), table])

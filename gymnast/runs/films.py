@@ -31,11 +31,11 @@ FilmInfo = TypedDict(
         "exact": bool,
         "note": str,
         "created": float,
-        "vec_steps": float,
+        "position": float,
     },
     total=False,
 )
-"""The description of a film as it is stored, with `path` and, for trackers, `vec_steps`."""
+"""The description of a film as it is stored, with `path` and, for trackers, `position`."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +92,18 @@ def read_description(film: Path) -> FilmInfo:
         return {"path": str(film)}
 
 
-def films_with_steps(run: Path) -> list[FilmInfo]:
-    """Returns every film of the run in the directory `run` with the `vec_steps` of the policy it shows. A
-    film of several policy versions is placed at the last one."""
+def placed_films(run: Path, clock: str) -> list[FilmInfo]:
+    """Returns every film of the run in the directory `run` with the `position` of the policy it shows on the
+    clock. A film of several policy versions is placed at the last one."""
     import numpy as np
 
     with MetricStore(layout.METRICS.path(run)) as record:
-        rows = record.read(["clock/env_steps", "clock/vec_steps"])
-    env_steps, vec_steps = rows["clock/env_steps"], rows["clock/vec_steps"]
+        rows = record.read([*{"clock/env_steps", f"clock/{clock}"}])
+    env_steps, positions = rows["clock/env_steps"], rows[f"clock/{clock}"]
     films = [read_description(film) for film in _files(run)]
     for film in films:
         rows_before = int(np.searchsorted(env_steps, film.get("version", np.inf), side="right"))
-        film["vec_steps"] = float(vec_steps[rows_before - 1]) if rows_before else 0.0
+        film["position"] = float(positions[rows_before - 1]) if rows_before else 0.0
     return films
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
+from gymnast.clock import ClockName
 from gymnast.metrics.score import Score, StartScore
 
 BRANCH, WEIGHTS = "branch", "weights"
@@ -111,6 +112,7 @@ class RunInfo(MachineInfo):
     curve: NotRequired[CurveInfo]
     data: NotRequired[str]
     """The data directory, absolute or relative to the runs directory (`runs.run_data`)."""
+    tracked_over: NotRequired[ClockName]
     engine: NotRequired[str]
     repeatable: NotRequired[bool]
     """False if the run depends on the wall clock."""

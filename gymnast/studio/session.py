@@ -6,6 +6,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -13,8 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gymnast.errors import Failure
+from gymnast.clock import DEFAULT_CLOCK, ClockName
+from gymnast.errors import Failure, GymnastError
 from gymnast.serving.secret import scope_key, sign
+from gymnast.settings import view_clock
 from gymnast.studio.answers import failure_answer, json_answer
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.requests import UnusableRequest, json_body
@@ -37,6 +40,8 @@ class SessionInfo:
     """Whether `py:` environments and `policy.module` may be used; False if not signed in."""
     runs_dir: str = ""
     """The runs directory; empty if not signed in."""
+    clock: ClockName = DEFAULT_CLOCK
+    """The clock of every view, from the settings file; the default if not signed in."""
 
 
 class Sessions:
@@ -107,13 +112,24 @@ class Sessions:
         return _is_valid(self._key, f"link {self.server}", token) and token not in self._used
 
 
+def _default_clock() -> ClockName:
+    with suppress(GymnastError):  # the views report a mistake in the settings file
+        return view_clock()
+    return DEFAULT_CLOCK
+
+
 def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
     """Returns the routes of /api/session: who am I, and signing in."""
     number = version("gymnast")
 
     def info() -> SessionInfo:
         return SessionInfo(
-            True, number, options.read_only, options.allow_code, str(options.runs_dir.absolute())
+            signed_in=True,
+            version=number,
+            read_only=options.read_only,
+            allow_code=options.allow_code,
+            runs_dir=str(options.runs_dir.absolute()),
+            clock=_default_clock(),
         )
 
     async def read(request: Request) -> Response:

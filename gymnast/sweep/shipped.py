@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from gymnast.config.resolve import resolve
+from gymnast.config.environments import known_environments
+from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.target import split_target
-from gymnast.errors import UsageError
+from gymnast.errors import GymnastError, UsageError
+from gymnast.tasks import start
 
 SPACES_DIR = Path(__file__).parent / "spaces"
 OWN_SPACES = {"ALE/Pong-v5:objects": "pong_objects"}
@@ -33,7 +36,26 @@ def space_text(target: str) -> str:
     lines = [
         f"target: {full}" if line.startswith("target:") else line for line in text.splitlines()
     ]
+    if not _has_vectors(resolved):
+        lines = [line for line in lines if not line.startswith("  normalize.obs:")]
     return "\n".join(lines) + "\n"
+
+
+def _has_vectors(resolved: ResolvedConfig) -> bool:
+    """Returns whether observations can be normalized: a part of them is a vector of numbers. False also if
+    the environment cannot be created, which whoever starts the search will see."""
+    env = resolved.config.env
+    known = next((one.observation for one in known_environments() if one.id == env.id), "")
+    if known.startswith("Box(") or (known and env.one_hot):
+        return True
+    unchanged = env.view in ("raw", "image") and not env.previous_actions
+    if known.startswith(("Discrete(", "image ")) and unchanged:
+        return False
+    arguments = {"target": resolved.preset}
+    task = start("gymnast.training.lifecycle.task:has_vectors", arguments, bool, title="spaces")
+    with suppress(GymnastError):
+        return task.finish()
+    return False
 
 
 def shipped() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Literal
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)b?", re.IGNORECASE)
@@ -28,6 +29,11 @@ def number(value: float) -> str:
     """Formats a number with two decimals below ten, one below a thousand, none above."""
     size = abs(value)
     return f"{value:,.{2 if size < 10 else 1 if size < 1000 else 0}f}"
+
+
+def times_text(factor: float) -> str:
+    """Returns `6.2 times` with three significant digits; factors above a million are not spelled out."""
+    return "over a million times" if factor > 1e6 else f"{float(f'{factor:.3g}'):,.10g} times"
 
 
 def count_noun(n: float, noun: str, plural: str = "") -> str:
@@ -106,6 +112,16 @@ def age(seconds: float) -> str:
 def change(value: Mapping[str, object]) -> str:
     """Formats the change of a setting (`key`, `from`, `to`): `algo.lr 0.0001 (was 0.003 -> 0)`."""
     return f"{value['key']} {value['to']} (was {value['from']})"
+
+
+def wrap_words(text: str, width: int) -> str:
+    """Returns a text for a terminal of this width, which itself would break lines inside of numbers. Words
+    that are longer than a line stay whole, so that paths can be copied."""
+    lines = (
+        wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+    return "\n".join("\n".join(wrapped) for wrapped in lines)
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: str = "") -> str:

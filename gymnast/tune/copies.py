@@ -40,6 +40,9 @@ _PROBE_COPIES, _PROBE_STEPS, _PROBE_SECONDS = 8, 4_096, 3.0
 """Copies, and maximum env steps and seconds, with which rewards and observations are probed."""
 _PROBE_BYTES = 2**25
 """Maximum size of the observations kept by the probe."""
+REWARDS_PER_ROLLOUT, MAX_ROLLOUT = 2.0, 2048
+"""Informative rewards that a rollout of a copy should contain on average: with two, one rollout in seven has
+none. And the steps of the longest rollout that is proposed."""
 _ALIKE = 0.2
 """Diversity below which copies count as nearly the same."""
 
@@ -71,6 +74,7 @@ def tune_copies(
     comparable = [one for one in samples if amount_per_copy(cfg, one.n_envs) is not None]
     signal, best = probe_env(cfg), best_sample(comparable, (cfg.env.backend, cfg.env.n_envs))
     patch = _patch(cfg, best)
+    longer = longer_rollouts(cfg, signal.between, patch)
     advice = [
         *_speed_advice(cfg, samples, best),
         *_rollout_advice(cfg, best, patch),
@@ -78,7 +82,7 @@ def tune_copies(
         _diversity_text(signal.diversity),
     ]
     cores = usable_cores()
-    return TuningResult(target, cores, tuple(samples), best, signal, patch, tuple(advice))
+    return TuningResult(target, cores, tuple(samples), best, signal, patch, longer, tuple(advice))
 
 
 def best_sample(
@@ -143,6 +147,28 @@ def amount_per_copy(cfg: Config, n_envs: int) -> tuple[str, int] | None:
     name, amount = ("episodes", length.episodes) if length.episodes else ("n_steps", length.steps)
     total = cfg.env.n_envs * (amount or 0)
     return (name, total // n_envs) if total and total % n_envs == 0 else None
+
+
+def longer_rollouts(cfg: Config, between: float | None, patch: Patch) -> Patch:
+    """Returns `patch` with as many times the steps per rollout as it takes to contain REWARDS_PER_ROLLOUT
+    informative rewards of a copy. Empty if they do, if they would need more than MAX_ROLLOUT steps, or if the
+    algorithm does not learn from rollouts of fixed length. `between`: mean steps between rewards."""
+    length = cfg.initial_hyperparameters().rollout_length()
+    if between is None or not length.steps or length.episodes:
+        return {}
+    if cfg.algo.action_selection != "sample":  # it learns from a replay buffer
+        return {}
+    steps = now = int(patch.get("algo", {}).get("n_steps", length.steps))
+    while steps < REWARDS_PER_ROLLOUT * between:
+        steps *= 2  # a multiple, so that it can be divided into minibatches like before
+    if not now < steps <= MAX_ROLLOUT:
+        return {}
+    longer: Patch = {**patch, "algo": {**patch.get("algo", {}), "n_steps": steps}}
+    try:
+        apply_overrides(cfg, longer)
+    except ConfigError:
+        return {}
+    return longer
 
 
 def _patch(cfg: Config, best: SpeedSample | None) -> Patch:

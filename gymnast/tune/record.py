@@ -57,6 +57,9 @@ class TuningResult:
     """Rewards and observations of the environment."""
     patch: dict[str, dict[str, int | str]]
     """Settings of the best measurement: section -> key -> value."""
+    longer_rollouts: dict[str, dict[str, int | str]]
+    """The same with rollouts that are long enough to contain rewards, which changes what is learned; empty if
+    they are."""
     advice: tuple[str, ...]
     """Sentences about the measurements."""
 

@@ -59,10 +59,10 @@ def slow_credit(rollout: Rollout, gamma: float, kind: str) -> np.ndarray:
 CASES: dict[str, dict[str, Any]] = {
     "learned": {"algo.baseline": "learned"},
     "batch": {"algo.baseline": "batch"},
-    "none": {"algo.baseline": "none", "algo.advantage_norm": "off"},
-    "none, scaled": {"algo.baseline": "none", "algo.advantage_norm": "rollout"},
+    "off": {"algo.baseline": "off", "algo.advantage_norm": "off"},
+    "off, scaled": {"algo.baseline": "off", "algo.advantage_norm": "rollout"},
     "episode": {"algo.returns": "episode", "algo.baseline": "batch"},
-    "episode, none": {"algo.returns": "episode", "algo.baseline": "none"},
+    "episode, off": {"algo.returns": "episode", "algo.baseline": "none"},
     "as they are": {"algo.baseline": "learned", "algo.advantage_norm": "off"},
 }
 
@@ -79,10 +79,10 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     metrics = update_once(practice, rollout, stream(0, "order"))
     algo, keep = practice.cfg.algo, rollout.valid
     credit = slow_credit(rollout, 0.9, algo.returns)
-    baseline = {"none": 0.0, "batch": credit[keep].mean(), "learned": rollout.value}
+    baseline = {"off": 0.0, "batch": credit[keep].mean(), "learned": rollout.value}
     advantage = credit - baseline[algo.baseline]
     if algo.advantage_norm == "rollout":
-        mean = 0.0 if algo.baseline == "none" else advantage[keep].mean()
+        mean = 0.0 if algo.baseline == "off" else advantage[keep].mean()
         size = np.sqrt(np.square(advantage[keep] - mean).mean())
         advantage = np.where(keep, (advantage - mean) / size, 0)
     target = credit if algo.baseline == "learned" else None
@@ -97,13 +97,13 @@ def test_reinforce_follows_the_gradient_of_its_loss(
 
 def test_no_baseline_gives_another_update_than_the_batch_mean():
     moved: dict[str, np.ndarray] = {}
-    for baseline in ("none", "batch"):
+    for baseline in ("off", "batch"):
         settings = STILL | {"algo.episodes": 4, "algo.baseline": baseline}
         practice, rollout = stale_rollout(False, settings, "reinforce")
         assert practice.cfg.algo.advantage_norm == "rollout"
         update_once(practice, rollout, stream(0, "order"))
         moved[baseline] = practice.learner.algorithm.gradient_step.engine.gradient.copy()
-    assert not np.allclose(moved["none"], moved["batch"])
+    assert not np.allclose(moved["off"], moved["batch"])
 
 
 def test_a_learned_baseline_is_rejected_for_returns_of_whole_episodes():

@@ -41,6 +41,16 @@ def test_a_name_without_a_version_means_the_highest_version_that_has_a_preset(as
     assert resolved.requested_env == asked
 
 
+def test_a_preset_that_was_found_by_another_name_says_why(tmp_path: Path, monkeypatch):
+    assert resolve("CartPole-v1").found_as == ""
+    assert resolve("CartPole").found_as == "the highest version of CartPole"
+    monkeypatch.setenv("GYMNAST_PRESETS", str(tmp_path))
+    (tmp_path / "mine.yaml").write_text("env: {id: 'py:tests.envs.test_names:Wordy'}\n")
+    found = resolve("py:tests.envs.test_names:Wordy")
+    assert found.preset.startswith("mine:")
+    assert found.found_as == "the preset of py:tests.envs.test_names:Wordy"
+
+
 def test_the_highest_version_is_the_largest_number(preset):
     for version in (2, 10, 9):
         preset("seed: 1", name=f"Thing-v{version}")

@@ -88,7 +88,7 @@ def test_a_schedule_stays_between_its_lowest_and_highest_frame(schedule):
     ("written", "problem"),
     [
         ("fast", "is not a number"),
-        ("1 -> 0 sine", "is not a number"),
+        ("1 -> 0 sine", "the shapes are"),
         ("1 -> 0 @ 80%..10%", "must increase"),
         ("1 -> 0 @ 10%..20k", "mixed"),
         ("1 -> 0 @ 10%", "is not understood"),
@@ -96,6 +96,9 @@ def test_a_schedule_stays_between_its_lowest_and_highest_frame(schedule):
         ("1 -> 0 clock days", "unknown clock"),
         ("1 -> 0 floor", "is not understood"),
         ("1 -> 0 cosine linear", "is not understood"),
+        ("1 -> 0 cosin", "`cosin` is not understood .*the shapes are linear, cosine, exponential"),
+        ("3e-4 cosin", "`cosin` is not understood .*the shapes are"),
+        ("{0%: 1, 100%: 0} cosin", "`cosin` is not understood .*the shapes are"),
         ("1 -> 0 exponential", "never reaches 0"),
         ("-1 -> 1 exponential", "cross 0"),
         ("1 -> 0 @ 10%..120%", "out of range"),

@@ -59,6 +59,14 @@ def test_the_preset_of_the_template_is_valid_and_found_by_both_names(
     assert presets.find_preset("py:line_walk.env:Other").path is None
 
 
+def test_the_check_finds_nothing_in_the_template(project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    done = run_here(project / "runs", "check", "line_walk")
+    assert done.returncode == 0, done.stderr
+    assert "WARN" not in done.stdout
+    assert done.stdout.endswith("nothing is wrong\n")
+
+
 def test_the_template_environment_is_solved_in_seconds(project: Path):
     runs = project / "runs"
     words = ["train", "py:line_walk.env:LineWalk", "--quiet"]

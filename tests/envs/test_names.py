@@ -8,8 +8,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.defaults import resolve_for_spaces
+from gymnast.envs.build.env_ids import preset_of
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 
@@ -44,6 +46,18 @@ def test_a_removed_id_names_its_successor(old: str, what: str, fix: str):
         make_env(EnvConfig(id=old))
     assert what in refused.value.message
     assert refused.value.fix == fix
+
+
+def test_the_successor_of_a_continuous_environment_is_the_variant_with_a_preset():
+    pytest.importorskip("Box2D")
+    with pytest.raises(EnvError) as refused:
+        make_env(EnvConfig(id="LunarLanderContinuous-v2"))
+    assert refused.value.fix == "use LunarLander-v3:continuous"
+    spec = gym.spec("LunarLanderContinuous-v3")
+    variant = resolve("LunarLander-v3:continuous").config
+    assert variant.env.kwargs == spec.kwargs
+    assert preset_of("LunarLander-v3") is None
+    assert preset_of("MountainCarContinuous-v0") is None
 
 
 @pytest.mark.parametrize("name", ["Nowhere-v4", "Nowhere"])

@@ -85,6 +85,22 @@ def test_presets_are_found_by_their_properties():
     assert api.find("lander flags").hits[0].name == "LunarLander-v3"
 
 
+def test_presets_with_memory_are_found_by_the_usual_words():
+    found = api.find("recurrent lstm", kind="preset", limit=50)
+    with_memory = {
+        name
+        for name, preset in all_presets().items()
+        if "memory:" in Path(preset.path or "").read_text()
+    }
+    assert {hit.name for hit in found.hits} == with_memory
+    assert len(with_memory) >= 3
+
+
+def test_a_setting_says_where_it_has_an_effect():
+    (hit,) = (hit for hit in api.find("normalize.obs").hits if hit.name == "normalize.obs")
+    assert "Applies only to observations that are numbers" in hit.text
+
+
 def test_entries_of_other_kinds_do_not_hide_those_of_the_kind_that_is_asked_for():
     found = api.find("clip gradient norm", kind="setting", limit=3)
     assert "algo.max_grad_norm" in [hit.name for hit in found.hits]

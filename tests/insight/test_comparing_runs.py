@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from gymnast.clock import CLOCKS
 from gymnast.errors import UsageError
-from gymnast.insight.compare import AXES, Comparison, compare, shared_range
+from gymnast.insight.compare import Comparison, compare, shared_range
 from gymnast.insight.comparison_text import comparison_chart
 from gymnast.metrics.store import MetricStore
 from gymnast.records import from_json, to_json
@@ -23,8 +24,9 @@ def evaluation_curve(run: Run, x: str) -> Curve:
 def test_an_evaluation_is_at_the_version_it_scored_on_every_clock(record: Record):
     run = record([10.0, 20.0, 30.0], n_envs=8)
     versions = np.array([0, 2, 4])  # in rollouts; the results arrived at 2, 4 and 6
-    per_rollout = {"env_steps": 256, "vec_steps": 32, "updates": 4, "seconds": 0.1}
-    for axis in AXES:
+    per_rollout = {"env_steps": 256, "vec_steps": 32, "frames": 256, "updates": 4, "seconds": 0.1}
+    per_rollout |= {"rollouts": 1, "episodes": 3}
+    for axis in CLOCKS:
         xs, ys = evaluation_curve(run, axis)
         assert xs == pytest.approx(versions * per_rollout[axis])
         assert ys == [10.0, 20.0, 30.0]
@@ -106,5 +108,5 @@ def test_the_first_evaluation_at_the_threshold_is_reported(record: Record):
 
 
 def test_an_unknown_x_axis_is_an_error(record: Record):
-    with pytest.raises(UsageError, match="frames"):
-        compare([record([1.0]), record([1.0])], "frames")
+    with pytest.raises(UsageError, match="'steps' is not a clock"):
+        compare([record([1.0]), record([1.0])], "steps")

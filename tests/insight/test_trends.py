@@ -107,7 +107,7 @@ def test_extremes_of_a_long_run_are_those_of_its_rows(run: Run):
     (trend,) = api.trends(run.id, ["episode/return"]).trends
     assert trend.points == 1000
     assert trend.highest.value == 50 + 12.34
-    assert trend.highest.at == pytest.approx(1234 * 128, abs=3 * 128)
+    assert trend.highest.at == pytest.approx(1234 * 16, abs=3 * 16)
 
 
 def test_by_default_the_metrics_of_the_live_table_are_examined(run: Run):
@@ -134,6 +134,7 @@ def test_the_command_prints_a_line_per_metric(run: Run):
     done = CliRunner().invoke(cli, ["trends", run.id, "--metric", "episode/*"])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[0].startswith(
-        "episode/return  0.01 -> 29.98 (best 62.34 at 158k): better"
+        "episode/return  0.01 -> 29.98 (best 62.34 at 19.7k): better"
     )
     assert "1 of 6 metrics" in done.output
+    assert "positions are in vec steps" in done.output

@@ -117,6 +117,33 @@ class TestPhases:
 
 
 @pytest.mark.parametrize(
+    ("offset", "spread", "parent", "expected"),
+    [
+        (0.01, 1.24, None, set()),  # a normal distribution with standard deviation 1, clipped
+        (0.01, 0.92, None, set()),  # log_std -0.5, as the MuJoCo presets have it
+        (0.3, 1.0, None, {"rollout/action_offset:biased"}),
+        (0.01, 0.1, None, {"rollout/action_spread:biased"}),
+        (0.01, 1.67, None, {"rollout/action_spread:biased"}),
+        (0.3, 0.1, "k3f9a2bc", set()),
+    ],
+)
+def test_a_continuous_policy_that_does_not_begin_uniform_raises_an_alert(
+    offset: float, spread: float, parent: str | None, expected: set[str]
+):
+    settings = {"policy.log_std": -3.0, "normalize.obs": "off", "run.parent": parent}
+    alerts = Alerts(METRICS, settings)
+    row = {"clock/rollouts": 1.0, "rollout/action_offset": offset, "rollout/action_spread": spread}
+    alerts.check_row({**row, "rollout/obs_mean": 90.0, "rollout/obs_std": 9.0})
+    found = {alert.id: alert for alert in alerts.active()}
+    assert found.keys() == expected
+    for id, alert in found.items():
+        key = "policy.log_std (now -3.0)" if "spread" in id else "normalize.obs (now off)"
+        assert key in alert.advice
+    alerts.check_row({**row, "clock/rollouts": 2.0})
+    assert not alerts.active(), "later the policy has learned"
+
+
+@pytest.mark.parametrize(
     ("slowest", "median", "is_slow"),
     [(0.9, 0.3, True), (0.5, 0.3, False), (0.02, 0.005, False), (0.3, 0.3, False)],
 )

@@ -44,6 +44,7 @@ def full_row(row, i: int, **more: float) -> dict[str, float]:
     values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
     values |= {"rollout/reward_interval": 1.0, "network/dead_units": 0.1}
     values |= {"optim/rollbacks": 0.0, "optim/update_share": 0.1}
+    values |= {"rollout/action_offset": 0.1}
     values |= {"policy/kl": 0.01, "policy/ratio_mean": 1.0, "policy/entropy": 0.5}
     values |= {"rollout/reward_interval": 2.0, "optim/update_share": 0.1, "network/dead_units": 0.1}
     values |= {"progress/share": 0.01 * i, "progress/remaining": 75.0}
@@ -210,6 +211,47 @@ def test_each_frame_fits_the_current_size_of_the_terminal(row):
     assert all(w < t for (w, _), t in zip(sizes, (100, 40, 132), strict=True)), sizes
     assert all(h < t for (_, h), t in zip(sizes, (30, 12, 50), strict=True)), sizes
     assert sizes[2][1] > sizes[0][1] > sizes[1][1], "a larger terminal displays more"
+
+
+def test_an_event_leaves_the_table_after_some_rows(row, monkeypatch):
+    terminal = Terminal(file=io.StringIO(), force_terminal=True, width=150, height=30)
+    table = LiveTable(terminal, METRICS, "CartPole-v1:ppo", {"env_steps": 1e6})
+    frames: list[Text] = []
+    table._live = SimpleNamespace(update=lambda text, **_: frames.append(text))  # type: ignore[assignment]
+    now = [100.0]
+    monkeypatch.setattr(
+        "gymnast.metrics.sinks.live.time", SimpleNamespace(monotonic=lambda: now[0])
+    )
+    table.write(row(1), [])
+    table.event(
+        {"kind": "update rolled back", "env_steps": 2048, "problem": "NaN", "dropped": False}
+    )
+    for i in range(2, 40):
+        now[0] += 1.0
+        table.write(row(i), [])
+        table._draw()
+    shown = ["rolled back at 2,048" in frame.plain for frame in frames]
+    assert shown[0]
+    assert not shown[-1]
+    assert shown == sorted(shown, reverse=True), "it does not come back"
+    assert 5 <= sum(shown) <= 20
+
+
+def test_a_narrow_terminal_breaks_no_number(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    summary = {**SUMMARY, "preset": "CartPole-v1:ppo", "path": "/a/" + "b" * 90}
+    for width in range(30, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = io.StringIO()
+        console = Console(METRICS, format_summary=end_text, file=out)
+        console.event(
+            {"kind": "stopping", "env_steps": 20_480, "reason": "budget of 20,480 env steps"}
+        )
+        console.close({**summary, "env_steps": 20_480})  # type: ignore[arg-type]
+        lines = Text.from_ansi(out.getvalue()).plain.split("\n")
+        assert all(len(line) <= width for line in lines if "bbb" not in line)
+        assert "\n".join(lines).count("20,480") == 3
+        assert sum("b" * 90 in line for line in lines) == 1, "a path stays in one piece"
 
 
 def test_the_last_evaluation_stays_in_the_table_between_evaluations(row):

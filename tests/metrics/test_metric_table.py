@@ -214,6 +214,12 @@ def test_format_rounds_but_never_displays_zero_for_a_nonzero_value(unit, digits,
     assert Metric("a/b", "X.", unit=unit, digits=digits).format(value) == text
 
 
+@pytest.mark.parametrize("value", [1.84e-28, 1e-12, 9e-6, -1e-9])
+def test_a_tiny_share_has_no_exponent(value: float):
+    text = Metric("a/b", "", unit="share", digits=1).format(value)
+    assert text == ("<0.001%" if value > 0 else ">-0.001%")
+
+
 def test_a_change_is_formatted_with_the_digits_of_the_value():
     metric = Metric("a/b", "X.", digits=2)
     assert metric.format_change(1.5, 201.0) == "+1.50"

@@ -24,7 +24,7 @@ from gymnast.metrics.sinks import tracker as tracker_module
 from gymnast.metrics.sinks.tracker import Tracker
 from gymnast.metrics.sinks.wandb import Wandb
 from gymnast.metrics.specs import SECTIONS, Limits, run_metrics, section, sort_keys
-from gymnast.metrics.tracking import AXIS, TrackedRun, require_packages
+from gymnast.metrics.tracking import TrackedRun, require_packages
 from gymnast.metrics.workspace import workspace
 from gymnast.training.lifecycle.summary import Preflight
 from gymnast.training.plan import check_request
@@ -229,6 +229,9 @@ class FakeRun:
         self.exit_code = exit_code
 
 
+AXIS = "clock/vec_steps"
+
+
 def fake_wandb(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
     folder = folder / "wandb"
     folder.mkdir(exist_ok=True)
@@ -296,7 +299,7 @@ def test_the_exit_code_depends_on_how_the_run_ended(tmp_path: Path, summary: Any
 
 
 def test_a_video_is_logged_once_at_the_step_of_its_policy_version(tmp_path: Path, row: MakeRow):
-    film = {"path": "eval-000000000512-best.mp4", "vec_steps": 64.0, "return": 9.0, "version": 512}
+    film = {"path": "eval-000000000512-best.mp4", "position": 64.0, "return": 9.0, "version": 512}
     for attempt in (1, 2):
         run, sink = fake_wandb(tmp_path, lambda: [film])
         sink.write(row(attempt), [])

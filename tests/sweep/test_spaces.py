@@ -117,6 +117,15 @@ def test_a_space_of_a_single_environment_is_valid(target: str):
     assert valid == 30
 
 
+@pytest.mark.parametrize(
+    ("target", "applies"), [("FrozenLake-v1", False), ("Taxi-v4", False), ("Acrobot-v1", True)]
+)
+def test_normalizing_observations_is_only_searched_where_it_has_an_effect(
+    target: str, applies: bool
+):
+    assert ("normalize.obs" in space_text(target)) == applies
+
+
 def test_every_preset_has_a_space():
     for name, preset in all_presets().items():
         if preset.is_builtin and name != "tag" and "pettingzoo" not in name:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gymnast.config.resolve import resolve
 from gymnast.measure.components import action_components, action_options, has_components
@@ -186,6 +188,28 @@ def test_only_finite_action_bounds_count_for_action_at_limit():
     half = BoxAction((2,), (0.0, -np.inf), (np.inf, np.inf))
     amounts = np.array([[[0.0, 0.0]], [[1.0, 5.0]]], np.float32)
     assert action_components(half, amounts, None)["rollout/action_at_limit"] == 0.5
+
+
+@given(
+    low=st.floats(-1e3, 1e3),
+    width=st.floats(1e-2, 1e3),
+    seed=st.integers(0, 99),
+)
+def test_uniform_actions_have_the_offset_0_and_the_spread_1(low: float, width: float, seed: int):
+    rng = np.random.default_rng(seed)
+    space = BoxAction((3,), (low, -np.inf, low), (low + width, np.inf, low + width))
+    uniform = (low + width * rng.random((500, 4, 3))).astype(np.float32)
+    row = action_components(space, uniform, None)
+    assert row["rollout/action_offset"] < 0.04
+    assert row["rollout/action_spread"] == pytest.approx(1, abs=0.05)
+    ends = np.full_like(uniform, low)
+    ends[::2] = low + width
+    assert action_components(space, ends, None)["rollout/action_spread"] == pytest.approx(
+        3**0.5, rel=1e-2
+    )
+    assert action_components(space, ends[::2], None)["rollout/action_offset"] == pytest.approx(
+        0.5, abs=1e-2
+    )
 
 
 def test_component_metrics_are_in_the_order_of_their_index():

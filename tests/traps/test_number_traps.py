@@ -95,6 +95,8 @@ def test_31_the_last_reported_metrics_are_recorded_and_every_name_is_declared():
         "policy/log_std",
         "policy/memory_effect",
         "rollout/action_at_limit",
+        "rollout/action_offset",
+        "rollout/action_spread",
         "episode/shaped_return",
         "network/dead_units",
         "network/dead_units_actor",

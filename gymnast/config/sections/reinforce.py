@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from pydantic import BeforeValidator
+
 from gymnast.config.applies import WITH_A_CRITIC
 from gymnast.config.numbers import OFF, Count, Maybe
 from gymnast.config.schedule import Schedule
@@ -19,7 +21,7 @@ class ReinforceHyperparameters(GradientHyperparameters):
 
     episodes: int
     returns: Literal["to_go", "episode"]
-    baseline: Literal["none", "batch", "learned"]
+    baseline: Literal["off", "batch", "learned"]
     advantage_norm: Literal["rollout", "off"]
     entropy_coef: float
     value_coef: float
@@ -46,11 +48,15 @@ class ReinforceConfig(GradientSection):
     returns: Literal["to_go", "episode"] = "to_go"
     """Return that weights an action's log-probability: the rewards that follow it (to_go), or all rewards of
     its episode (episode)."""
-    baseline: Literal["none", "batch", "learned"] = "learned"
-    """Baseline subtracted from the returns: none, the batch mean, or a learned critic."""
+    baseline: Annotated[
+        Literal["off", "batch", "learned"],
+        BeforeValidator(lambda value: "off" if value == "none" else value),
+    ] = "learned"
+    """Baseline subtracted from the returns: none (off; `none` means the same), the batch mean, or a learned
+    critic."""
     advantage_norm: Literal["rollout", "off"] = "rollout"
     """Normalize returns minus baseline to mean 0 and standard deviation 1 over the rollout. With
-    `baseline: none` they are only divided by their root mean square, because subtracting the mean would be
+    `baseline: off` they are only divided by their root mean square, because subtracting the mean would be
     a baseline."""
     entropy_coef: Coefficient = Schedule.constant(0.0)
     """Weight of the entropy bonus."""

@@ -24,7 +24,7 @@ from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.policy.architecture import NATURE_MIN_PIXELS, SMALL_MIN_PIXELS
 from gymnast.spaces import spaces
-from gymnast.spaces.observations import as_box, leaves_of
+from gymnast.spaces.observations import BoxObs, as_box, leaves_of
 from gymnast.spaces.spaces import Action, DiscreteObs, ImageObs, Observation
 
 
@@ -46,6 +46,14 @@ def settings_for_spaces(
     """Returns the settings that follow from the spaces of an environment; none, and without creating it, if
     its preset says so. The arguments are those of `resolve_for_spaces`."""
     return _settings(*_resolve_without_spaces(target, overrides, algo))
+
+
+def has_vector_obs(target: str) -> bool:
+    """Returns whether a part of the observation of `ENV[:variant]` is a vector of numbers. Creates the
+    environment."""
+    cfg = resolve_for_spaces(target).config
+    obs, _ = _spaces(cfg, cfg.env)
+    return any(isinstance(leaf, BoxObs) for leaf in leaves_of(obs).values())
 
 
 def _resolve_without_spaces(

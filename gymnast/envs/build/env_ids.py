@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
 
+from gymnast.config import presets
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.versions import highest_version, version_of
 from gymnast.envs.env_types import Env
@@ -67,9 +69,35 @@ def successor_error(env_id: str) -> EnvError | None:
     if version is None or newest is None or newest == env_id:
         return None
     if version < (version_of(newest) or 0):
+        newest = preset_of(newest) or newest
         return EnvError(f"{env_id} was removed; its successor is {newest}", fix=f"use {newest}")
     what = f"{env_id} does not exist; the highest version is {newest}"
     return EnvError(what, fix=f"use {newest}")
+
+
+def preset_of(env_id: str) -> str | None:
+    """Returns `LunarLander-v3:continuous` for `LunarLanderContinuous-v3`: a variant of the preset of another
+    id that creates the same environment. None if there is none, or if the id has a preset itself."""
+    spec, known = gym.registry.get(env_id), presets.all_presets()
+    if spec is None or env_id in known:
+        return None
+    for name, preset in known.items():
+        other = gym.registry.get(name)
+        if other is None or _made_by(other) != _made_by(spec):
+            continue
+        for variant in preset.own_variants:
+            kwargs = dict(other.kwargs)
+            for layer in preset.layers(variant):
+                env = layer.data.get("env")
+                given = env.get("kwargs") if isinstance(env, dict) else None
+                kwargs |= given if isinstance(given, dict) else {}
+            if kwargs == spec.kwargs:
+                return f"{name}:{variant}"
+    return None
+
+
+def _made_by(spec: EnvSpec) -> tuple[object, int | None]:
+    return spec.entry_point, spec.max_episode_steps
 
 
 def _atari_successor(env_id: str) -> EnvError | None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from gymnast import api
+from gymnast.clock import ClockName
 from gymnast.mcp.answer import Answer, Picture
 from gymnast.mcp.context import ToolContext
 from gymnast.mcp.shape import rounded
 
 Format = Literal["png", "text"]
-Axis = Literal["env_steps", "vec_steps", "updates", "seconds"]
 LEGEND = 6
 """Curves that the summary names."""
 
@@ -22,10 +22,10 @@ def chart(
     runs: Sequence[str],
     names: Annotated[Sequence[str], "metrics, a panel each; default: the score"] = (),
     format: Format = "png",
-    x: Axis = "env_steps",
+    x: ClockName | None = None,
 ) -> Answer:
     """Draws metrics of one or more runs as a picture, or as text."""
-    found = context.ask(api.chart, list(runs), list(names), format=format, x=x)
+    found = context.ask(api.chart, list(runs), list(names), format=format, x=x or "")
     lines = [
         f"{curve.panel} {curve.label} {_value(curve.first)} -> {_value(curve.last)}"
         for curve in found.curves[:LEGEND]

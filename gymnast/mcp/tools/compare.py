@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from gymnast import api
+from gymnast.clock import ClockName
 from gymnast.insight.compare import ComparedGroup, ComparedRun, Comparison
 from gymnast.insight.improvement import Improvement
 from gymnast.mcp.answer import Answer, Listing
@@ -14,15 +14,16 @@ from gymnast.mcp.shape import call_text, fields, rounded
 from gymnast.mcp.tool import Detail
 from gymnast.mcp.tools import briefs
 
-Axis = Literal["vec_steps", "env_steps", "updates", "seconds"]
-
 
 def compare(
-    context: ToolContext, runs: Sequence[str], x: Axis = "vec_steps", detail: Detail = "brief"
+    context: ToolContext,
+    runs: Sequence[str],
+    x: ClockName | None = None,
+    detail: Detail = "brief",
 ) -> Answer:
     """Compares runs, groups of seeds, or seeds joined by + (a+b): scores with 95 % intervals, whether the
     difference exceeds the noise, and the settings that differ."""
-    found = context.ask(api.compare, list(runs), x=x)
+    found = context.ask(api.compare, list(runs), x=x or "")
     sides = (
         [_group(one) for one in found.groups] if found.groups else [_run(one) for one in found.runs]
     )

@@ -20,7 +20,7 @@ def league(context: ToolContext, run: str, view: View = "ratings") -> Answer:
     players against each other."""
     if view == "ratings":
         return _ratings(context, run)
-    found = context.ask(api.self_play, run, x="env_steps")
+    found = context.ask(api.self_play, run)
     return _matrix(found) if view == "matrix" else _roles(found)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from gymnast import api
+from gymnast.clock import ClockName
 from gymnast.insight.trends import MetricTrend
 from gymnast.mcp.answer import Answer, Listing
 from gymnast.mcp.context import ToolContext
@@ -14,7 +15,6 @@ from gymnast.mcp.shape import call_text, fields, table
 from gymnast.mcp.tool import Detail
 
 View = Literal["trends", "curve", "rows"]
-Axis = Literal["env_steps", "vec_steps", "updates", "rollouts", "seconds"]
 POINTS = 12
 ROWS = 8
 CLOCK = "clock/env_steps"
@@ -42,7 +42,7 @@ def metrics(
     view: View = "trends",
     around: Annotated[int | None, "rows around this env step"] = None,
     points: Annotated[int | None, "per curve"] = None,
-    x: Axis = "env_steps",
+    x: ClockName | None = None,
     cursor: str = "",
     detail: Detail = "brief",
 ) -> Answer:
@@ -54,19 +54,19 @@ def metrics(
     if around is not None or view == "rows":
         return _rows(context, runs, names, around, points or ROWS, cursor)
     if view == "curve":
-        return _curves(context, runs, names, points or POINTS, x)
-    return _trends(context, runs, names, detail)
+        return _curves(context, runs, names, points or POINTS, x or "")
+    return _trends(context, runs, names, detail, x or "")
 
 
 def _trends(
-    context: ToolContext, runs: Sequence[str], names: Sequence[str], detail: Detail
+    context: ToolContext, runs: Sequence[str], names: Sequence[str], detail: Detail, x: str
 ) -> Answer:
     """Returns how metrics of one run developed."""
     if len(runs) != 1:
         problem = f"trends are of one run, and {len(runs)} are named"
         fix = f"{call_text('compare', runs=list(runs))}, or one call per run"
         raise ToolError(Problem("usage", problem, at="metrics.runs", fix=fix))
-    found = context.ask(api.trends, runs[0], list(names))
+    found = context.ask(api.trends, runs[0], list(names), x=x)
     full = detail == "full"
     listed = [_trend(one, full=full) for one in found.trends]
     worse = [one.key for one in found.trends if one.recent.verdict == "worse"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gymnast.config.schedule import Schedule
 from gymnast.metrics.checks.check import Changes, Check, Remedy, rounded_text, scale_setting
 from gymnast.metrics.run_history import RunHistory
+from gymnast.text.formatting import times_text
 
 ACTOR, CRITIC = "optim/grad_norm_actor", "optim/grad_norm_critic"
 EXPLAINED = "value/explained_variance"
@@ -20,10 +21,17 @@ def _frozen(history: RunHistory) -> str | None:
     """Returns the problem if the gradient of the critic is practically zero (norm up to 1e-9), else None."""
     if history.recent_mean(CRITIC) > 1e-9:
         return None
-    explained = history.recent_mean(EXPLAINED)
-    return (
-        f"the critic gets no gradient and explains {explained:.2f} of the variance of its targets"
-    )
+    return f"the critic gets no gradient and {explained_text(history.recent_mean(EXPLAINED))}"
+
+
+def explained_text(explained: float) -> str:
+    """Returns what an explained variance says about the critic. It is negative, without a limit, for a critic
+    that is worse than a constant."""
+    if explained < 0:
+        return (
+            f"predicts its targets worse than their mean would (explained variance {explained:.3g})"
+        )
+    return f"explains {explained:.0%} of the variance of its targets"
 
 
 def _let_it_learn(history: RunHistory) -> Remedy:
@@ -41,8 +49,8 @@ def _dominates(history: RunHistory) -> str | None:
     if clipped < 0.9 or critic < DOMINATES * actor:
         return None
     return (
-        f"the critic's gradient is {rounded_text(critic / max(actor, 1e-12))} times the actor's, and both "
-        "are clipped together"
+        f"the critic's gradient is {times_text(critic / max(actor, 1e-12))} the actor's, and both are "
+        "clipped together"
     )
 
 

@@ -14,6 +14,7 @@ from gymnast.metrics.checks.check import (
 )
 from gymnast.metrics.checks.experience import obs_size
 from gymnast.metrics.run_history import RunHistory
+from gymnast.text.formatting import times_text
 
 KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
 MEMORY = "policy/memory_effect"
@@ -37,6 +38,11 @@ EARLY = 0.2
 """Share of the budget up to which convergence counts as early."""
 USUAL_BONUS = 0.01
 """Entropy coefficients up to this do not prevent a policy from converging."""
+OFFSET, SPREAD = "rollout/action_offset", "rollout/action_spread"
+CENTERED, NARROW, WIDE = 0.15, 0.5, 1.5
+"""Continuous actions of an untrained policy: the largest distance of their mean from the center, as a share
+of the range, and their smallest and largest spread relative to uniform actions. A normal distribution with
+standard deviation 1, clipped to the range, has 0 and 1.24; with 80 samples, chance adds 0.04 to the first."""
 LARGE_OBS = 3.0
 """Size of observations from which an untrained policy may be far from uniform."""
 
@@ -134,8 +140,7 @@ def _no_direction(_: RunHistory) -> Remedy:
 def _not_uniform(history: RunHistory) -> str | None:
     """Returns the problem if the policy before the first update has at most 97 % of the maximum entropy, else
     None."""
-    # Only the first row, and only of a run that did not start from trained weights.
-    if history.rows > 1 or history.setting("run.parent"):
+    if not _is_untrained(history):
         return None
     # The mean of -log p over the sampled actions estimates the entropy while collecting, before the
     # update; `policy/entropy` is that of the updated policy.
@@ -144,6 +149,40 @@ def _not_uniform(history: RunHistory) -> str | None:
     if share > 0.97:
         return None
     return f"the untrained policy has only {share:.0%} of the maximum entropy"
+
+
+def _is_untrained(history: RunHistory) -> bool:
+    """Returns whether the latest row was collected before the first update, with weights that no other run
+    has trained."""
+    return history.rows <= 1 and not history.setting("run.parent")
+
+
+def _not_centered(history: RunHistory) -> str | None:
+    """Returns the problem if an untrained policy prefers one side of the range of continuous actions."""
+    offset = history.recent_mean(OFFSET)
+    if not _is_untrained(history) or offset <= CENTERED:
+        return None
+    return (
+        f"the mean action of the untrained policy is {offset:.0%} of its range away from the center"
+    )
+
+
+def _not_as_wide(history: RunHistory) -> str | None:
+    """Returns the problem if the actions of an untrained policy are much narrower or wider than uniform
+    ones."""
+    spread = history.recent_mean(SPREAD)
+    if not _is_untrained(history) or NARROW <= spread <= WIDE:
+        return None
+    where = "cover little of their range" if spread < NARROW else "are mostly at their limits"
+    size = times_text(spread)
+    return f"actions of the untrained policy {where}: they spread {size} as much as uniform ones"
+
+
+def _usual_spread(history: RunHistory) -> Remedy:
+    why = "The initial standard deviation of the actions does not fit their range."
+    return Remedy(
+        why, {"policy.log_std": 0.0} if history.numeric_setting("policy.log_std", 0.0) else {}
+    )
 
 
 def _why_not_uniform(history: RunHistory) -> Remedy:
@@ -206,6 +245,8 @@ CHECKS = (
         _why_not_uniform,
         patience=1,
     ),
+    Check(f"{OFFSET}:biased", (OFFSET,), _not_centered, _why_not_uniform, patience=1),
+    Check(f"{SPREAD}:biased", (SPREAD,), _not_as_wide, _usual_spread, patience=1),
     Check(
         "policy/kl:frozen",
         (KL, UPDATE_SHARE, LR),

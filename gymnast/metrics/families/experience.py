@@ -272,6 +272,25 @@ METRICS = (
         bounds=bounds.action_spread,
     ),
     Metric(
+        "rollout/action_offset",
+        "Distance of the mean action from the center of its range, as a share of the range. Box actions "
+        "only.",
+        unit="share",
+        digits=1,
+        priority=8,
+        estimator="the largest one of the components that have finite limits",
+        bounds=(0, 0.5),
+    ),
+    Metric(
+        "rollout/action_spread",
+        "Standard deviation of the actions, relative to that of uniform actions: 1 is as wide, 1.73 means "
+        "that all actions are at the limits of their range. Box actions only.",
+        digits=2,
+        priority=8,
+        estimator="mean over the components that have finite limits",
+        bounds=(0, 1.7321),  # Popoviciu's inequality, divided by 1 / sqrt(12)
+    ),
+    Metric(
         "rollout/action_at_limit",
         "Share of Box action components that are at a limit of their range, by clipping or squashing.",
         unit="share",

@@ -15,6 +15,7 @@ from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import EVAL_KEY
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
+from gymnast.text.formatting import wrap_words
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal
@@ -55,7 +56,7 @@ class Console:
 
             self._show = LiveTable(self._terminal, metrics, title, budget or {}, pinned)
         else:
-            self._show = _Lines(self._file, metrics, pinned)
+            self._show = _Lines(self._file, metrics, pinned, next(iter(budget or {}), "env_steps"))
         # So that the terminal is left tidy also if the program ends without closing the recorder.
         atexit.register(self._close_at_exit)
 
@@ -88,6 +89,7 @@ class Console:
             self._file.write(f"{first if self._quiet else text}\n")
             self._file.flush()
             return
+        first, others = (wrap_words(part, self._terminal.width) for part in (first, others))
         styles = {True: "bold green", False: "bold yellow", None: "bold"}
         self._terminal.print(first, style=styles[summary.get("solved")], markup=False)
         self._terminal.print(others, markup=False)
@@ -123,9 +125,14 @@ class _Lines:
     """Plain text, for pipes and files."""
 
     def __init__(
-        self, file: TextIO, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
+        self,
+        file: TextIO,
+        metrics: Mapping[str, Metric],
+        pinned: Sequence[str] = (),
+        clock: str = "env_steps",
     ) -> None:
-        self._file, self._metrics, self._pinned = file, metrics, pinned
+        """`clock`: that of the budget."""
+        self._file, self._metrics, self._pinned, self._clock = file, metrics, pinned, clock
         self._last = float("-inf")
         self._unprinted: Row | None = None
 
@@ -149,7 +156,7 @@ class _Lines:
 
     def _print_row(self) -> None:
         if self._unprinted is not None:
-            self._put(row_line(self._unprinted, self._metrics, self._pinned))
+            self._put(row_line(self._unprinted, self._metrics, self._pinned, self._clock))
             self._unprinted = None
 
     def _put(self, line: str) -> None:

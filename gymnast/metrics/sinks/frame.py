@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 
 from rich.text import Text
 
@@ -26,7 +25,7 @@ from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import metric_for_key, section, sort_keys, split_key
 from gymnast.text.chart import sparkline
-from gymnast.text.formatting import duration
+from gymnast.text.formatting import duration, wrap_words
 
 MARKS = {"error": "✖", "warning": "▲"}
 STYLES = {"error": "red", "warning": "yellow"}
@@ -242,8 +241,7 @@ def _alerts(alerts: Sequence[Alert], width: int, room: int) -> list[Text]:
 
 def _wrapped(text: str, style: str, width: int) -> list[Text]:
     """Returns a text as lines of at most this width."""
-    lines = wrap(text, width, subsequent_indent="  ", drop_whitespace=True)
-    return [Text(line, style=style) for line in lines]
+    return [Text(line, style=style) for line in wrap_words(text, width).split("\n")]
 
 
 def _ascii(line: Text) -> Text:

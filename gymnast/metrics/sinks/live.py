@@ -21,6 +21,7 @@ from gymnast.metrics.recorder import Row
 from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History
 from gymnast.metrics.sinks.plain import event_line
+from gymnast.text.formatting import wrap_words
 
 REDRAW_SECONDS = 0.25
 """Minimum time between two frames."""
@@ -30,6 +31,8 @@ DRAWING_SHARE = 0.02
 """Drawing takes at most this share of the time; a slow terminal is redrawn less often."""
 PERSISTENT_EVENTS = ("tracking", "tracking failed", "stopping", "stalled", "stall ended")
 """Events that are printed above the table; of other events only the latest is displayed."""
+EVENT_ROWS, EVENT_SECONDS = 10, 5.0
+"""The latest event is displayed for this many rows, and at least for this many seconds."""
 
 
 class LiveTable:
@@ -48,6 +51,8 @@ class LiveTable:
         self._history = History()
         self._alerts: dict[str, Alert] = {}
         self._last_event = ""
+        self._event_at, self._event_rows = 0.0, 0
+        """Monotonic time of the latest event, and number of rows since then."""
         self._keys = ""
         """Help for the command keys; empty while it is hidden."""
         self._ticking = True
@@ -70,6 +75,7 @@ class LiveTable:
             else:
                 self._alerts.pop(alert.id, None)
         self._row_at, self._needs_redraw = time.monotonic(), True
+        self._event_rows += 1
         if self._live is None:  # before the first row there is nothing to draw
             self._start()
 
@@ -83,9 +89,9 @@ class LiveTable:
             self._keys = "" if self._keys else str(event["text"])
             return
         if kind in PERSISTENT_EVENTS or self._stop.is_set():
-            self._terminal.print(event_line(event), markup=False)
+            self._terminal.print(wrap_words(event_line(event), self._terminal.width), markup=False)
             return
-        self._last_event = event_line(event)
+        self._last_event, self._event_at, self._event_rows = event_line(event), now, 0
         changes = event.get("changes")
         if isinstance(changes, list):
             self._budget = limits_after(changes, self._budget)
@@ -134,17 +140,16 @@ class LiveTable:
     def _draw(self) -> None:
         """Draws one frame with the present rows, alerts and times, in the present size of the terminal."""
         assert self._live is not None
-        size = self._terminal.size
+        size, now = self._terminal.size, time.monotonic()
+        is_recent = self._event_rows < EVENT_ROWS or now - self._event_at < EVENT_SECONDS
         view = View(
             metrics=self._metrics,
             history=self._history,
             alerts=sorted([*self._alerts.values()], key=lambda alert: (alert.level, alert.id)),
             title=self._title,
             budget=next(iter(self._budget.items()), None),
-            since_row=(self._paused_at or time.monotonic()) - self._row_at
-            if self._ticking
-            else 0.0,
-            last_event=self._last_event,
+            since_row=(self._paused_at or now) - self._row_at if self._ticking else 0.0,
+            last_event=self._last_event if is_recent else "",
             paused=self._paused_at is not None,
             keys=self._keys,
             pinned=self._pinned,

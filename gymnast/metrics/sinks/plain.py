@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gymnast.clock import clock_label
 from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
@@ -12,8 +13,11 @@ from gymnast.metrics.specs import metric_for_key, sort_keys, split_key
 from gymnast.text.events import event_detail
 
 
-def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
+def row_line(
+    row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = (), clock: str = "env_steps"
+) -> str:
     """Formats elapsed time, progress, the most important metrics and the pinned ones (keys of the row).
+    `clock`: the one of the budget.
 
     The result of an evaluation is printed in a later row, so it is followed by the env steps of the
     policy that was evaluated: `eval:episode/return 464.74 @10,240`.
@@ -23,7 +27,9 @@ def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
         parts.append(
             f"{metric_for_key('progress/share', metrics).format(row['progress/share']):>6}"
         )
-    parts.append(f"{row['clock/env_steps']:>10,.0f} env steps")
+    if clock == "seconds":  # they come first anyway
+        clock = "env_steps"
+    parts.append(f"{row[f'clock/{clock}']:>10,.0f} {clock_label(clock)}")
     version = f" @{row[EVAL_KEY]:,.0f}" if EVAL_KEY in row else ""
     for key in sort_keys(row, metrics):
         metric = metric_for_key(key, metrics)

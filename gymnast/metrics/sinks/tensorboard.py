@@ -19,7 +19,7 @@ from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import is_late_evaluation
 from gymnast.metrics.sinks.plain import alert_line
 from gymnast.metrics.specs import metric_for_key
-from gymnast.metrics.tracking import AXIS, TrackedRun
+from gymnast.metrics.tracking import TrackedRun
 
 FLUSH_SECONDS = 2.0
 """How long a row may stay buffered in memory."""
@@ -51,9 +51,9 @@ class TensorBoard:
         self._put(self._events.Event(wall_time=tracked.created, file_version="brain.Event:2"))
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
-        """Writes every value of a row as a scalar and every alert as text, at the row's vector step. The file
-        is flushed every FLUSH_SECONDS."""
-        step = int(row[AXIS])
+        """Writes every value of a row as a scalar and every alert as text, at the row's position on the
+        clock. The file is flushed every FLUSH_SECONDS."""
+        step = int(row[self._tracked.axis])
         if not self._known:
             self._begin(step, row)
         event = self._events.Event(wall_time=self._time(row), step=step)

@@ -18,7 +18,7 @@ from gymnast.config.sections.track import default_project
 from gymnast.metrics.alert import Alert
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.specs import metric_for_key
-from gymnast.metrics.tracking import AXIS, Film, TrackedRun
+from gymnast.metrics.tracking import Film, TrackedRun
 from gymnast.metrics.workspace import upper_bound_series, workspace
 from gymnast.processes import guard
 
@@ -90,6 +90,7 @@ class Wandb:
         """`wandb`: the imported package; `run`: what `wandb.init` returned."""
         self.location = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
         self._wandb, self._run, self._tracked = wandb, run, tracked
+        self._axis = tracked.axis
         self._folder = _folder(tracked)
         self._folder.mkdir(exist_ok=True)  # wandb does not create it if WANDB_MODE=disabled
         self._keys: dict[str, None] = {}
@@ -112,7 +113,7 @@ class Wandb:
         for alert in alerts:
             self._record_alert(alert)
         extra = {"alerts/active": len(self._active), **self._histogram(row)}
-        self._last_step = row[AXIS]
+        self._last_step = row[self._axis]
         self._run.log({**row, **self._bounds, **extra})
 
     def event(self, event: Mapping[str, object]) -> None: ...
@@ -126,7 +127,7 @@ class Wandb:
         for film in self._new_videos():
             key = f"{FILMS}/{re.sub(r'-[0-9]{12}', '', Path(str(film['path'])).stem)}"
             video = self._wandb.Video(film["path"], caption=_caption(film))
-            self._show(key, "MediaBrowser", video, film["vec_steps"])
+            self._show(key, "MediaBrowser", video, film["position"])
         self._run.summary.update(_result(summary))
         self._write_workspace()
         interrupted = summary is not None and summary.get("interrupted")
@@ -140,13 +141,15 @@ class Wandb:
             best = {"higher": "max,last", "lower": "min,last"}.get(metric.better, "last")
             if metric.section == "clock":
                 best = "max"  # videos and tables are logged with earlier steps
-            self._run.define_metric(key, step_metric=None if key == AXIS else AXIS, summary=best)
+            self._run.define_metric(
+                key, step_metric=None if key == self._axis else self._axis, summary=best
+            )
             if bound := upper_bound_series(key, self._tracked.metrics):
                 self._bounds |= [bound]
-                self._run.define_metric(bound[0], step_metric=AXIS, summary="last")
+                self._run.define_metric(bound[0], step_metric=self._axis, summary="last")
         if not self._keys:
             for key in (HISTOGRAM, ALERTS, "alerts/active", f"{FILMS}/*"):
-                self._run.define_metric(key, step_metric=AXIS)
+                self._run.define_metric(key, step_metric=self._axis)
         self._keys |= dict.fromkeys(keys)
         self._write_workspace()
 
@@ -178,7 +181,7 @@ class Wandb:
         """Logs a video, table or histogram at `step` of the x axis, which may be an earlier one. `panel`: the
         type of panel that displays it in the workspace."""
         self._media[key] = panel
-        self._run.log({key: value, AXIS: step})
+        self._run.log({key: value, self._axis: step})
 
     def _new_videos(self) -> Iterator[Film]:
         """Yields each video of the run that has not been logged yet by this or an earlier attempt.
@@ -194,7 +197,7 @@ class Wandb:
                 file.write_text(json.dumps(sorted(logged)))
 
     def _write_workspace(self) -> None:
-        spec = workspace(self._keys, self._tracked.metrics, x=AXIS, media=self._media)
+        spec = workspace(self._keys, self._tracked.metrics, x=self._axis, media=self._media)
         (self._folder / "workspace.json").write_text(json.dumps(spec, indent=1))
 
 

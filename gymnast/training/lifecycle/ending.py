@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gymnast.clock import Clock
+from gymnast.clock import Clock, budget_in_env_steps
 from gymnast.config.config import Config
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
@@ -141,7 +141,7 @@ def finish_run(
     """Writes the final state into run.json and returns the summary. `start`: the score of the version that
     the run started with; `progress`: the fields of `RunWriter.progress`."""
     # the learning curve of a stopped run is not extrapolated to the rest of its budget
-    budget = None if ending.stopped else clock.limits.get("env_steps")
+    budget = None if ending.stopped else budget_in_env_steps(clock.counters(), clock.limits)
     learning = run_learning(run, run.info["threshold"], budget)
     run.update(
         status="stopped" if ending.stopped else "finished",

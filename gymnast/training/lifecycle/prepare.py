@@ -3,9 +3,11 @@ and collects what the user should know before it starts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gymnast.clock import clock_label
 from gymnast.collect.collector import Collector
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
 from gymnast.config.numbers import quote_value
@@ -21,6 +23,7 @@ from gymnast.config.target import split_target
 from gymnast.engine.choice import choose_engine
 from gymnast.envs.backends.active_calls import START_SECONDS
 from gymnast.envs.build.defaults import resolve_for_spaces
+from gymnast.envs.build.env_ids import preset_of
 from gymnast.metrics.tracking import require_packages
 from gymnast.policy.layers import (
     Conv,
@@ -102,14 +105,16 @@ class PreparedRun:
         """Returns what the user should know before training starts, one sentence each."""
         cfg, warnings = self.resolved.config, list[str]()
         name = split_target(self.resolved.preset)[0]
-        if self.resolved.requested_env != name:
-            warnings.append(
-                f"{self.resolved.requested_env} has no version: using {name}, the newest known"
-            )
+        if found_as := self.resolved.found_as:
+            warnings.append(f"using {name}, {found_as}")
         if (preset := find_preset(name)).shadows_builtin:
             warnings.append(f"{preset.source.name} replaces the built-in preset for {name}")
         if not self.resolved.has_preset:
-            warnings.append(f"no preset for {cfg.env.id}: using defaults for its type of spaces")
+            other = preset_of(cfg.env.id)
+            instead = f"; {other} is the same environment with a preset" if other else ""
+            warnings.append(
+                f"no preset for {cfg.env.id}: using defaults for its type of spaces{instead}"
+            )
         if self.resolved.provenance.get("env.keep") == SPACE_DEFAULT_ORIGIN:
             kept = ", ".join(cfg.env.keep)
             warnings.append(
@@ -137,12 +142,12 @@ class PreparedRun:
             )
         idle = unused_settings(self.resolved.explicit_keys, cfg, self.collector)
         warnings += [f"{key} has no effect: {why}" for key, why in idle]
-        rollout = cfg.env.n_envs * (cfg.initial_hyperparameters().rollout_length().steps or 1)
-        total = cfg.stop.env_steps
-        if total is not None and total < rollout:
-            warnings.append(
-                f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)"
-            )
+        steps = cfg.initial_hyperparameters().rollout_length().steps or 1
+        for clock, rollout in (("env_steps", cfg.env.n_envs * steps), ("vec_steps", steps)):
+            total = cfg.stop.limits().get(clock, math.inf)
+            if total < rollout:
+                size = f"{rollout:,} {clock_label(clock)}"
+                warnings.append(f"the budget ({total:,.0f}) is less than one rollout ({size})")
         return warnings
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from gymnast.clock import DEFAULT_CLOCK, ClockName
 from gymnast.collect.collector import ROLE, Collector
 from gymnast.collect.open_vector import refuse_action_masks
 from gymnast.collect.vector import VectorCollector
@@ -41,6 +42,7 @@ from gymnast.runs.info import WEIGHTS
 from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.run import Run
 from gymnast.runs.run_data import record_of_data_dir, sign_data_dir
+from gymnast.settings import view_clock
 from gymnast.shaping.shaping import Shaping
 from gymnast.training.learner import build_policy, load_algorithm
 from gymnast.training.lifecycle.debug import single_process_config, start_debugging
@@ -162,8 +164,9 @@ def open_run(
             run.record_event(kind, counters, **detail)
             recorder.event({"kind": kind, **counters, **detail})
 
-        list_films = partial(films.films_with_steps, run.path)
-        tracked = TrackedRun.from_run_info(run.info, cfg, metrics, run.path, list_films)
+        clock = _clock_of_trackers(run) if cfg.track.to else DEFAULT_CLOCK
+        list_films = partial(films.placed_films, run.path, clock)
+        tracked = TrackedRun.from_run_info(run.info, cfg, metrics, run.path, list_films, clock)
         # The recorder closes its sinks in this order: a tracker may take long to upload, and the log
         # records how that ended.
         sinks: list[Sink] = [console_sink, *tracker_sinks(tracked, record_event), log]
@@ -241,6 +244,14 @@ def start_fresh(session: Session, writer: RunWriter, source: tuple[Run, Checkpoi
             writer.event(
                 "weights loaded", parent=parent.id, step=saved.step, taken=loaded, fresh=fresh
             )
+
+
+def _clock_of_trackers(run: Run) -> ClockName:
+    """Returns the clock that trackers draw a run over: the one of its first attempt, since later rows join
+    the same charts."""
+    clock = run.info.get("tracked_over") or view_clock()
+    run.update(tracked_over=clock)
+    return clock
 
 
 def engine_name(session: Session) -> str:

@@ -1545,7 +1545,7 @@ export interface MonitorSeries {
   role: string;
   /** The approach that it is about. */
   approach: string;
-  /** Env steps of the points; for a histogram, the edges of the bins, one more than `y`. */
+  /** Positions of the points on the clock; for a histogram, the edges of the bins, one more than `y`. */
   x: number[];
   /** Values, or shares (0..1) of all matches; for a histogram, the share of the matches in each bin. NaN is a gap: rows without a value. */
   y: number[];
@@ -3278,6 +3278,8 @@ export interface TuningResult {
   signal: ProbeResult;
   /** Settings of the best measurement: section -> key -> value. */
   patch: Record<string, Record<string, number | string>>;
+  /** The same with rollouts that are long enough to contain rewards, which changes what is learned; empty if they are. */
+  longer_rollouts: Record<string, Record<string, number | string>>;
   /** Sentences about the measurements. */
   advice: string[];
 }

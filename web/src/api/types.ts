@@ -18,6 +18,7 @@ export interface Session {
   allow_code: boolean;
   version: string;
   runs_dir: string;
+  clock: Clock;
 }
 
 /** One metric of a run. Its values are read in packed form, as typed arrays; NaN where there is none. */

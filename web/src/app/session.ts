@@ -2,7 +2,7 @@
 import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import { ApiError, asApiError, request, signedOut } from "../api/client";
 import { onRecovery } from "../api/connection";
-import type { Session } from "../api/types";
+import type { Clock, Session } from "../api/types";
 
 const state = signal<Session | undefined>(undefined);
 const failure = signal<ApiError | undefined>(undefined);
@@ -15,6 +15,11 @@ export const sessionError: ReadonlySignal<ApiError | undefined> = failure;
 export const readOnlyReason = computed(() =>
   state.value?.read_only ? "This studio is read-only. Start it without --read-only to change runs." : "",
 );
+
+/** Returns the clock of every view that names none: that of the settings file. */
+export function defaultClock(): Clock {
+  return state.value?.clock ?? "vec_steps";
+}
 
 /** Returns the token of an address fragment (`#token=...`); empty if it has none. */
 export function tokenOf(fragment: string): string {

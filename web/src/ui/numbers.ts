@@ -17,7 +17,14 @@ export function formatMetric(metric: MetricFormat, value: number): string {
 export function metricParts(metric: MetricFormat, value: number): [number: string, unit: string] {
   if (metric.unit === "s" && value >= 60 && value < Infinity) return [formatDuration(value), ""];
   const isShare = metric.unit === "share";
-  return [rounded(isShare ? value * 100 : value, metric.digits), isShare ? "%" : metric.unit];
+  return isShare ? [percentage(value * 100, metric.digits), "%"] : [rounded(value, metric.digits), metric.unit];
+}
+
+/** Formats a percentage like `rounded`, but without exponents for values close to 0. */
+function percentage(value: number, digits: number): string {
+  const smallest = 0.001;
+  if (value !== 0 && Math.abs(value) < smallest) return value > 0 ? `<${smallest}` : `>-${smallest}`;
+  return rounded(value, digits);
 }
 
 /** Formats a number with `digits` decimals, or with three significant digits if those would be too few. */

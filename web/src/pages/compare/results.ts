@@ -46,8 +46,6 @@ const MEASURES: Partial<Record<ColumnId, string>> = {
 
 const NONE: Estimate = { value: null, low: null, high: null };
 
-/** Clocks that `compare` takes as the x axis of its curves and areas. */
-const COMPARED_CLOCKS = ["vec_steps", "env_steps", "updates", "seconds"];
 /** Largest number of sides of which `compare` tests every pair; else each is tested against the first. */
 const MAX_PAIRED = 12;
 
@@ -56,7 +54,7 @@ const MAX_PAIRED = 12;
 export function compareArguments(sides: readonly Side[], baseline: string, x: string): { refs: string[]; x: string } {
   const others = sides.map((side) => side.ref).filter((ref) => ref !== baseline);
   const refs = sides.length > MAX_PAIRED ? [baseline, ...others] : [...others, baseline];
-  return { refs, x: COMPARED_CLOCKS.includes(x) ? x : COMPARED_CLOCKS[0]! };
+  return { refs, x };
 }
 
 /** Returns whether a comparison has all of these sides: while another one is read, the old one may not. */

@@ -1,4 +1,5 @@
 /** The state of the Compare page, which is the query of its URL: reading it restores the whole view. */
+import { defaultClock } from "../../app/session";
 import { joinedList, listOf, pathWith } from "../../app/paths";
 import { MAX_SMOOTHING } from "../../chart/smooth";
 
@@ -25,12 +26,13 @@ export interface CompareView {
   zoom: { low: number; high: number } | null;
 }
 
-export const DEFAULT_X = "vec_steps";
 const GROUPINGS: readonly Grouping[] = ["seed", "variant", "none"];
 
 export const EMPTY_VIEW: CompareView = {
   refs: [],
-  x: DEFAULT_X,
+  get x() {
+    return defaultClock();
+  },
   metrics: [],
   grouping: "seed",
   smoothing: 0,
@@ -45,7 +47,7 @@ export function parseView(params: URLSearchParams): CompareView {
   const smoothing = Number(params.get("smoothing") ?? 0);
   return {
     refs: listOf(params.get("runs")),
-    x: params.get("x") || DEFAULT_X,
+    x: params.get("x") || defaultClock(),
     metrics: listOf(params.get("metrics")),
     grouping: GROUPINGS.find((known) => known === params.get("group")) ?? "seed",
     smoothing: Number.isFinite(smoothing) ? Math.min(Math.max(smoothing, 0), MAX_SMOOTHING) : 0,
@@ -61,7 +63,7 @@ export function viewPath(view: CompareView): string {
   const zoom = view.zoom ? `${view.zoom.low}~${view.zoom.high}` : "";
   return pathWith("/compare", {
     runs: joinedList(view.refs),
-    x: view.x === DEFAULT_X ? "" : view.x,
+    x: view.x === defaultClock() ? "" : view.x,
     metrics: joinedList(view.metrics),
     group: view.grouping === "seed" ? "" : view.grouping,
     smoothing: view.smoothing > 0 ? view.smoothing : "",

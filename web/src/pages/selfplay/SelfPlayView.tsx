@@ -6,6 +6,7 @@ import { useQuery } from "../../api/queries";
 import { useRuns } from "../../api/runs";
 import type { CrossPlayReport, SelfPlay } from "../../api/types";
 import { ClockPicker } from "../../chart/controls";
+import { defaultClock } from "../../app/session";
 import { Link, route, runPath, setParams } from "../../app/router";
 import { HistogramChart } from "../../chart/HistogramChart";
 import { LineChart } from "../../chart/LineChart";
@@ -26,7 +27,7 @@ const EVEN = [{ y: 0.5, label: "even" }];
 const ANCHOR = [{ y: 1000, label: "medium" }];
 
 export function SelfPlayView({ run }: { run: string }) {
-  const x = route.value.params.get("x") || "vec_steps";
+  const x = route.value.params.get("x") || defaultClock();
   const list = useRuns();
   const summary = list.runs.value?.find((one) => one.id === run || one.name === run);
   // A score that is about no role shows that there are none; then there is nothing to ask for.

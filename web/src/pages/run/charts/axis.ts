@@ -1,6 +1,4 @@
 /** Maps env steps to the clock on the x axis, by linear interpolation between recorded rows. */
-import type { Clock } from "../../../api/types";
-
 export class ClockAxis {
   /** All clocks start together at 0. `steps` ascends; `values` are the x values at these env steps. */
   readonly steps: number[];
@@ -36,5 +34,3 @@ export class ClockAxis {
     return ys[low - 1]! + share * (ys[low]! - ys[low - 1]!);
   }
 }
-
-export const DEFAULT_CLOCK: Clock = "vec_steps";

@@ -1,7 +1,7 @@
 /** The view of the charts, as the address of the page encodes it: x axis, smoothing, log scale, marks, zoom, sections. */
 import { CLOCKS, type Clock } from "../../../api/types";
 import { MAX_SMOOTHING } from "../../../chart/smooth";
-import { DEFAULT_CLOCK } from "./axis";
+import { defaultClock } from "../../../app/session";
 import { MARK_KINDS, type MarkKind } from "./marks";
 
 export interface ChartView {
@@ -22,7 +22,9 @@ export interface ChartView {
 }
 
 export const DEFAULT_VIEW: ChartView = {
-  x: DEFAULT_CLOCK,
+  get x() {
+    return defaultClock();
+  },
   smoothing: 0,
   log: false,
   range: undefined,
@@ -39,7 +41,7 @@ export function parseView(params: URLSearchParams): ChartView {
   const marks = params.get("marks");
   const smoothing = Number(params.get("smooth") ?? 0);
   return {
-    x: CLOCKS.find((clock) => clock === x) ?? DEFAULT_CLOCK,
+    x: CLOCKS.find((clock) => clock === x) ?? defaultClock(),
     smoothing: smoothing >= 0 && smoothing <= MAX_SMOOTHING ? smoothing : 0,
     log: params.get("log") === "1",
     range: low !== undefined && high !== undefined && low < high ? [low, high] : undefined,
@@ -55,7 +57,7 @@ export function parseView(params: URLSearchParams): ChartView {
 export function viewParams(view: ChartView, others = new URLSearchParams()): URLSearchParams {
   const params = new URLSearchParams(others);
   const put = (name: string, value: string) => (value ? params.set(name, value) : params.delete(name));
-  put("x", view.x === DEFAULT_CLOCK ? "" : view.x);
+  put("x", view.x === defaultClock() ? "" : view.x);
   put("smooth", view.smoothing ? String(view.smoothing) : "");
   put("log", view.log ? "1" : "");
   put("range", view.range ? view.range.join("..") : "");
