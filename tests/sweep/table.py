@@ -88,7 +88,7 @@ class TableExecutor:
 
 TEXT = f"""
 target: CartPole-v1:ppo
-settings: {{stop.env_steps: {BUDGET}, eval.episodes: 4}}
+settings: {{stop.env_steps: {BUDGET}, eval.episodes: 4, eval.every: 100 env_steps}}
 parameters:
   algo.lr: {{low: 1e-4, high: 1e-1, log: true}}
   algo.gamma: {{choices: [0.5, 0.9, 0.99]}}
