@@ -190,4 +190,7 @@ def run_study(
         click.echo(f"written to {out}", err=True)
     elif out:
         click.echo(f"{out} is not written: the preset is as good", err=True)
-    return 0
+    problem = api.sweep_status(study.name, runs_dir=str(study.runs_dir)).summary.problem
+    if problem:
+        click.echo(f"error: {problem}", err=True)
+    return int(bool(problem))

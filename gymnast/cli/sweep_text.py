@@ -92,6 +92,8 @@ def status_lines(status: SweepStatus) -> Iterator[str]:
         f"{summary.units} units done, {summary.running_units} running, "
         f"{formatting.duration(summary.seconds)}"
     )
+    if summary.problem:
+        yield f"  {summary.problem}"
     yield f"  {progress_text(summary)}\n"
     trials = sorted(status.trials, key=lambda trial: trial.rank)
     yield formatting.table(
@@ -114,7 +116,7 @@ def best_lines(best: BestTrial) -> Iterator[str]:
     yield f"{best.study}: {title}, {_value(trial.value)} on {seeds} of the search"
     yield f"  cost      {best.env_steps:,} env steps, {formatting.duration(best.seconds)}"
     if best.confirmation is None:
-        yield "  not confirmed on fresh seeds"
+        yield f"  {best.unconfirmed}"
     else:
         yield from confirmation_lines(best.confirmation)
     if trial.is_baseline:

@@ -154,7 +154,12 @@ def run_study(
         session = {"event": "session", "jobs": study.jobs}
         study.journal.append(session | ({"reopened": True} if reopen else {}))
         executor = JobsExecutor(
-            study.space.target, study.runs_dir, study.name, study.jobs, study.jobs_on
+            study.space.target,
+            study.runs_dir,
+            study.name,
+            study.jobs,
+            study.jobs_on,
+            study.plan.options.run_minutes,
         )
         runner = Runner(
             study.space,

@@ -36,10 +36,12 @@ class SearchOptions:
     """Env steps of all trials together; None: no limit."""
     minutes: float | None = None
     """Wall time of the study, the confirmation included; None: no limit."""
+    run_minutes: float | None = None
+    """Wall time of one run, unless the space sets `stop.minutes`; None: no limit."""
     seed: int = 0
     """Seed of the proposals, and first seed of the trials."""
     lookahead: int = 1
-    """The decision on unit k uses the results up to k - lookahead: as many units may run at once."""
+    """Number of units that may run at once, to which the rules of a study are fixed."""
     baseline: bool = True
     """Whether the target without any change is a trial too."""
     final_share: float = 0.35

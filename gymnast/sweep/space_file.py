@@ -217,7 +217,7 @@ def _search(
                 values[key] = str(value)
             elif key == "baseline":
                 values[key] = parse_switch(value)
-            elif key in ("minutes", "final_share"):
+            elif key in ("minutes", "run_minutes", "final_share"):
                 values[key] = parse_number(value)
             elif key in names:
                 values[key] = 0 if value == 0 else parse_count(value)
