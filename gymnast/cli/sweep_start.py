@@ -86,9 +86,9 @@ def start(
     """Start a search over the space in a YAML file.
 
     Every mistake in the space is reported before anything runs, and a short training estimates time and
-    disk space. Trials are ordinary runs with the tag of the study. All are trained to the first rung, the
-    best third of each continues to the next, and the best get more seeds. In the end, the winner is trained
-    again on fresh seeds, together with the baseline.
+    disk space. Trials are ordinary runs with the tag of the study. All are trained to the end (with `rungs`
+    in the space, only the best third of each rung continues), and the best get more seeds. In the end, the
+    winner is trained again on fresh seeds, together with the baseline.
 
     \b
     gymnast sweep start space.yaml

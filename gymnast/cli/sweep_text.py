@@ -32,8 +32,11 @@ def plan_lines(plan: SweepPlan) -> Iterator[str]:
     yield f"{plan.target}: {formatting.count_noun(plan.trials, 'trial')} with the baseline"
     count = formatting.count_noun(len(plan.parameters), "parameter")
     yield f"  space     {count}{size}: {', '.join(plan.parameters)}"
-    rungs = " -> ".join(f"{steps:,}" for steps in plan.rungs)
-    yield f"  rungs     {rungs} env steps; the best third continues"
+    *rungs, whole = (f"{steps:,}" for steps in plan.rungs)
+    if rungs:
+        yield f"  rungs     {' -> '.join([*rungs, whole])} env steps; the best third continues"
+    else:
+        yield f"  runs      {whole} env steps each"
     confirm = (
         f", and {plan.confirm_env_steps:,} to confirm the best" if plan.confirm_env_steps else ""
     )

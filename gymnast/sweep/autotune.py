@@ -98,6 +98,7 @@ def plan_tuning(
     space = replace(space, text=write_space(space, file.objective))
     options = SearchOptions(
         trials=trials,
+        rungs=3,  # only about twenty whole runs fit
         total_env_steps=total,
         minutes=minutes,
         seed=seed,

@@ -28,8 +28,9 @@ class SearchOptions:
     """Number of trials, the baseline not counted."""
     seeds: int = 3
     """Number of seeds that the best trials get; weak ones stop after one."""
-    rungs: int = 3
-    """Number of lengths at which trials are compared: a third of the best of each continues to the next."""
+    rungs: int = 1
+    """Number of lengths at which trials are compared: the best third of each continues to the next. 1: all
+    trials train to the end."""
     eta: int = 3
     """One of `eta` trials continues to the next rung, which is `eta` times as long."""
     total_env_steps: int | None = None

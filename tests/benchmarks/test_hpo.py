@@ -12,8 +12,8 @@ import pytest
 from benchmarks.hpo.__main__ import PAGE, RESULT
 from benchmarks.hpo.compare import (
     CHOSEN_ON,
-    DEFAULT,
     OBJECTIVES,
+    RACED,
     choices,
     facts,
     methods,
@@ -166,7 +166,7 @@ def test_every_method_finds_a_good_configuration_where_there_is_no_noise(name: s
     chosen = methods(Objective("area"))[name](replay, 4)
     assert abs(chosen - 61) <= 8
     assert replay.spent <= replay.budget
-    if name != DEFAULT:  # it has tried every configuration, most of them up to the first rung only
+    if name != RACED:  # it has tried every configuration, most of them up to the first rung only
         assert replay.spent > 0.9 * replay.budget
 
 
