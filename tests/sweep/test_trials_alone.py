@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gymnast.config.plain_value import PlainValue
 from gymnast.jobs.detach import StartedRun
+from gymnast.metrics.specs import metric_for_key, run_metrics
 from gymnast.runs.run import Run
 from gymnast.sweep import runner as runner_module
 from gymnast.sweep import study as studies
@@ -86,18 +88,9 @@ def train_study(space: Space, options: SearchOptions, budget: int, runs_dir: Pat
     return Runner(space, plan, MemoryJournal(), executor, make_proposer(plan)).search()
 
 
-@settings(
-    max_examples=4,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],  # each example trains several runs: no shrinking
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(searches())
-def test_a_trial_is_the_run_that_is_trained_alone_and_no_evaluation_is_lost(
-    tmp_path_factory: pytest.TempPathFactory, search: tuple[Space, SearchOptions, int]
-):
+def check_trials(search: tuple[Space, SearchOptions, int], runs_dir: Path) -> None:
+    """Trains a study, and every run of it alone."""
     space, options, budget = search
-    runs_dir = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner_module, "POLL_SECONDS", 0.0)
         found = train_study(space, options, budget, runs_dir).search
@@ -115,10 +108,38 @@ def test_a_trial_is_the_run_that_is_trained_alone_and_no_evaluation_is_lost(
         if measured.ended == "finished":
             assert differences(run, expected) == []
             assert run.config() == expected.config()
-        rows, all_rows = run.rows(), expected.rows()
         at = run.info["clocks"]["env_steps"]
-        steps = [x for x in all_rows["clock/env_steps"] if x <= at]
-        assert list(rows["clock/env_steps"]) == steps
+        rows, whole = run.rows(), expected.rows()
+        until = whole[whole["clock/env_steps"] <= at]
+        assert len(rows) == len(until)
+        declared = run_metrics(run.config())
+        for name in (name for name in rows.columns if metric_for_key(name, declared).exact):
+            assert np.array_equal(rows[name], until[name], equal_nan=True), name
         points = [point for point in read_points(expected) if point[0] <= measured.env_steps]
         assert list(measured.points) == points
         assert points[-1][0] == measured.env_steps >= unit.env_steps or measured.ended == "pruned"
+
+
+Search = tuple[Space, SearchOptions, int]
+generate = settings(
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # each example trains several runs: no shrinking
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+@settings(generate, max_examples=3)
+@given(searches())
+def test_a_trial_is_the_run_that_is_trained_alone_and_no_evaluation_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, search: Search
+):
+    check_trials(search, tmp_path_factory.mktemp("runs"))
+
+
+@pytest.mark.slow
+@settings(generate, max_examples=25)
+@given(searches())
+def test_every_one_of_many_trials_is_the_run_that_is_trained_alone(
+    tmp_path_factory: pytest.TempPathFactory, search: Search
+):
+    check_trials(search, tmp_path_factory.mktemp("runs"))
