@@ -24,7 +24,7 @@ SEARCH_BUDGET = 5_000_000
 """Env steps of one search: 50 whole trainings."""
 AREA, SCORE = Objective("area"), Objective("score")
 OBJECTIVES = {"area": AREA, "score": SCORE}
-DEFAULT, RACED, OURS = "gymnast, default", "gymnast, three rungs", "gymnast, surrogate"
+DEFAULT, OURS = "gymnast, default", "gymnast, surrogate"
 EXHAUSTIVE = "exhaustive search"
 CHOSEN_ON = (0, 1, 2)
 """Seeds of the table on which the options of our search were chosen."""
@@ -39,7 +39,6 @@ def methods(objective: Objective) -> dict[str, Method]:
         "Optuna's default": optuna_default,
         "ASHA": asha,
         DEFAULT: partial(our_search, objective=objective, options=default),
-        RACED: partial(our_search, objective=objective, options=replace(default, rungs=3)),
         OURS: partial(our_search, objective=objective, options=options),
         EXHAUSTIVE: exhaustive_search,
     }

@@ -140,9 +140,6 @@ costs the env steps that it would have trained. Each training evaluates {episode
 - **gymnast, default** is `gymnast sweep` with its default options (TPE, whole runs, further seeds for the
   best), except that not the number of trials but the env steps limit it. It ends earlier once every
   configuration was tried and the best have all of their seeds.
-- **gymnast, three rungs** is the same with `rungs: 3`: trials pause after a ninth and a third of their
-  budget, where the best third continues. Rungs save env steps where most configurations are clearly bad, and
-  mislead where early and late returns disagree. Whole runs are the default because of these figures.
 - **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `final_share: 0.16`: it
   tries a configuration once, and repeats the best on further seeds. {chosen_on}
 - **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a
