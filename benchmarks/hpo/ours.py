@@ -8,6 +8,7 @@ from benchmarks.hpo.grid import (
     BUDGET,
     CLIPS,
     CONFIGURATIONS,
+    EVERY,
     GAMMAS,
     LEARNING_RATES,
     Configuration,
@@ -94,5 +95,5 @@ def our_search(replay: Replay, seed: int, objective: Objective, options: SearchO
         seed=seed,
         confirm=0,
     )
-    plan = Plan(options, objective, rung_steps(BUDGET, options), SPACE.size)
+    plan = Plan(options, objective, rung_steps(BUDGET, options, EVERY), SPACE.size)
     return TableSearch(replay, plan).run()

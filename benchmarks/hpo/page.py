@@ -78,9 +78,7 @@ def _seeds(numbers: range) -> str:
 def _chosen_on(n_seeds: int) -> str:
     """Returns what is known about the seeds on which the options of our search were chosen."""
     judging = range(n_seen(n_seeds), n_seeds)
-    where = (
-        f"The options of the last two were chosen on {_seeds(range(len(CHOSEN_ON)))} of this table"
-    )
+    where = f"These options were chosen on {_seeds(range(len(CHOSEN_ON)))} of this table"
     if any(seed in CHOSEN_ON for seed in judging):
         return f"{where}, so their figures may be too good:\n  the judging seeds are among them."
     return f"{where}, and\n  never on the seeds that judge."
@@ -139,12 +137,10 @@ costs the env steps that it would have trained. Each training evaluates {episode
   default** is `create_study` with its default sampler (TPE) and pruner (median), which gets a report
   after every evaluation. **ASHA** is asynchronous successive halving (Li et al. 2020) with eta 4. These
   three recommend the best trial, as they are usually used; gymnast recommends by a model of all trials.
-- **gymnast, default** is `gymnast sweep` with its default options (TPE, three rungs, further seeds for the
+- **gymnast, default** is `gymnast sweep` with its default options (TPE, whole runs, further seeds for the
   best), except that not the number of trials but the env steps limit it. It ends earlier once every
   configuration was tried and the best have all of their seeds.
-- **gymnast, whole runs** is the same with `rungs: 1`: no trial is stopped early. Rungs save env steps
-  where most configurations are clearly bad, and mislead where early and late returns disagree.
-- **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and `final_share: 0.16`: it
+- **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `final_share: 0.16`: it
   tries a configuration once, and repeats the best on further seeds. {chosen_on}
 - **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a
   search sees ({exhaustive_steps} env steps) and recommends the best mean. Its regret is what the noise

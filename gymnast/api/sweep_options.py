@@ -27,6 +27,8 @@ class SweepOptions(TypedDict, total=False):
     """search, or pbt for population-based training."""
     minutes: float | None
     """Wall time of the study, the confirmation included."""
+    run_minutes: float | None
+    """Wall time of one run, unless the space sets `stop.minutes`."""
     total_env_steps: int | None
     """Env steps of all trials together."""
     source: str

@@ -86,9 +86,9 @@ def start(
     """Start a search over the space in a YAML file.
 
     Every mistake in the space is reported before anything runs, and a short training estimates time and
-    disk space. Trials are ordinary runs with the tag of the study. All are trained to the first rung, the
-    best third of each continues to the next, and the best get more seeds. In the end, the winner is trained
-    again on fresh seeds, together with the baseline.
+    disk space. Trials are ordinary runs with the tag of the study. All are trained to the end (with `rungs`
+    in the space, only the best third of each rung continues), and the best get more seeds. In the end, the
+    winner is trained again on fresh seeds, together with the baseline.
 
     \b
     gymnast sweep start space.yaml
@@ -190,4 +190,7 @@ def run_study(
         click.echo(f"written to {out}", err=True)
     elif out:
         click.echo(f"{out} is not written: the preset is as good", err=True)
-    return 0
+    problem = api.sweep_status(study.name, runs_dir=str(study.runs_dir)).summary.problem
+    if problem:
+        click.echo(f"error: {problem}", err=True)
+    return int(bool(problem))

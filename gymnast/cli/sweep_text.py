@@ -32,8 +32,11 @@ def plan_lines(plan: SweepPlan) -> Iterator[str]:
     yield f"{plan.target}: {formatting.count_noun(plan.trials, 'trial')} with the baseline"
     count = formatting.count_noun(len(plan.parameters), "parameter")
     yield f"  space     {count}{size}: {', '.join(plan.parameters)}"
-    rungs = " -> ".join(f"{steps:,}" for steps in plan.rungs)
-    yield f"  rungs     {rungs} env steps; the best third continues"
+    *rungs, whole = (f"{steps:,}" for steps in plan.rungs)
+    if rungs:
+        yield f"  rungs     {' -> '.join([*rungs, whole])} env steps; the best third continues"
+    else:
+        yield f"  runs      {whole} env steps each"
     confirm = (
         f", and {plan.confirm_env_steps:,} to confirm the best" if plan.confirm_env_steps else ""
     )
@@ -92,6 +95,8 @@ def status_lines(status: SweepStatus) -> Iterator[str]:
         f"{summary.units} units done, {summary.running_units} running, "
         f"{formatting.duration(summary.seconds)}"
     )
+    if summary.problem:
+        yield f"  {summary.problem}"
     yield f"  {progress_text(summary)}\n"
     trials = sorted(status.trials, key=lambda trial: trial.rank)
     yield formatting.table(
@@ -114,7 +119,7 @@ def best_lines(best: BestTrial) -> Iterator[str]:
     yield f"{best.study}: {title}, {_value(trial.value)} on {seeds} of the search"
     yield f"  cost      {best.env_steps:,} env steps, {formatting.duration(best.seconds)}"
     if best.confirmation is None:
-        yield "  not confirmed on fresh seeds"
+        yield f"  {best.unconfirmed}"
     else:
         yield from confirmation_lines(best.confirmation)
     if trial.is_baseline:

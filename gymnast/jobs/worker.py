@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gymnast.errors import GymnastError
 from gymnast.import_object import import_frozen
@@ -58,7 +58,7 @@ def _run_job(job: record.JobRecord, path: Path) -> tuple[int, str]:
     if remote is not None:
         enter_job(remote, path)
         if was_started(job, path):
-            return _continue(path)
+            return _continue(path, job)
     if job["kind"] == "train":
         request = from_json(TrainRequest, job["request"])
         requeue = remote is not None and remote["requeue"]
@@ -72,12 +72,13 @@ def _run_job(job: record.JobRecord, path: Path) -> tuple[int, str]:
     return result.exit_code, result.reason
 
 
-def _continue(path: Path) -> tuple[int, str]:
+def _continue(path: Path, job: record.JobRecord) -> tuple[int, str]:
     """Continues the run of a job that was started before; returns the exit code and why training ended."""
     info = Run(path).info
     if info["status"] == "finished":  # a scheduler may start a job once more after its end
         return 0, info["reason"]
-    result = _resume(ResumeRequest(str(path)), path)
+    pause_at = cast("int | None", job["request"].get("pause_at"))
+    result = _resume(ResumeRequest(str(path), pause_at=pause_at), path)
     return result.exit_code, result.reason
 
 

@@ -6,7 +6,7 @@ space.yaml --> Space --propose--> trial --decide--> unit --Executor--> measureme
 
 A study is a directory below the data directory, `sweeps/NAME/`, and its whole state follows from the journal
 in it. A trial is one assignment of values to the parameters of the space. A unit is the smallest piece of
-work that is decided on: it trains one seed of one trial up to a number of env steps. The decision on unit k
-depends only on the results of the units up to k - lookahead, whatever else has finished by then, so that a
-study that was killed and resumed makes the same proposals as one that was not.
+work that is decided on: it trains one seed of one trial up to a number of env steps. Which results a decision
+depends on follows from the units alone, whatever else has finished by then, so that a study that was killed
+and resumed makes the same proposals as one that was not.
 """

@@ -88,7 +88,8 @@ def plan_tuning(
     trials = _trials(budget, total, minutes, jobs)
     n_parameters = max(MIN_PARAMETERS, trials // TRIALS_PER_PARAMETER)
     if budget < whole:
-        fixed["stop.env_steps"] = budget
+        # Evaluations in proportion, or a shorter run would have none.
+        fixed = {"eval.every": "10%", **fixed, "stop.env_steps": budget}
     resolved = resolve(target, fixed)
     space = shortened(file.space, n_parameters)
     if resolved.has_preset:  # without one, the values are defaults that nobody has chosen for it
@@ -97,6 +98,7 @@ def plan_tuning(
     space = replace(space, text=write_space(space, file.objective))
     options = SearchOptions(
         trials=trials,
+        rungs=3,  # only about twenty whole runs fit
         total_env_steps=total,
         minutes=minutes,
         seed=seed,

@@ -86,16 +86,19 @@ class Done:
 Decision = NewTrial | Train | Wait | Done
 
 
-def rung_steps(budget: int, options: SearchOptions) -> tuple[int, ...]:
-    """Returns the env steps of the rungs of runs with this budget, at least one env step each."""
-    steps = [math.ceil(budget / options.eta**k) for k in reversed(range(options.rungs))]
-    return tuple(dict.fromkeys(steps))
+def rung_steps(budget: int, options: SearchOptions, every: float | None = None) -> tuple[int, ...]:
+    """Returns the env steps of the rungs of runs with this budget, at least one env step each. `every`: env
+    steps between evaluations, to whose multiples rungs are rounded, because trials are compared there."""
+    shares = [budget / options.eta**k for k in reversed(range(options.rungs))]
+    if every is not None and every <= budget:
+        shares = [every * max(round(share / every), 1) for share in shares[:-1]] + shares[-1:]
+    return tuple(dict.fromkeys(min(math.ceil(share), budget) for share in shares))
 
 
 def decide(plan: Plan, history: History, *, exploring: bool = True) -> Decision:
-    """Returns what to do next. The decision on unit k is a function of the results of the units up to
-    k - lookahead. Only if these leave nothing to do, it waits for all results and uses them. `exploring`:
-    False if no time is left for new trials."""
+    """Returns what to do next, as a function of the results that `History.before` selects. Only if these
+    leave nothing to do, it waits for all results and uses them. `exploring`: False if no time is left for new
+    trials."""
     view = history.before(plan.options.lookahead)
     if view is None:
         return Wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -70,13 +71,29 @@ class History:
     """Number of a unit -> its result."""
 
     def before(self, lookahead: int) -> History | None:
-        """Returns the history that the next decision may see: the results of all units but the last
-        `lookahead - 1`. None if one of them is still missing."""
-        visible = len(self.units) - lookahead + 1
-        if any(number not in self.results for number in range(max(visible, 0))):
+        """Returns the history that the next decision may see. None if a result of it is still missing.
+
+        It is what would be known if `lookahead` units trained at once and all were equally fast: the next one
+        starts as soon as one of them has ended. So it depends on the units alone, not on the order in which
+        results arrive, and no job waits for one that trains for longer."""
+        under_way: list[tuple[int, int]] = []
+        """Env steps of the clock at which a unit ends, and its number."""
+        trained: dict[tuple[int, int], int] = {}
+        seen: list[int] = []
+        now = 0
+        for unit in (*self.units, None):
+            if len(under_way) == lookahead:
+                now, ended = heapq.heappop(under_way)
+                seen.append(ended)
+            if unit is not None:
+                key = unit.trial, unit.seed
+                cost = max(unit.env_steps - trained.get(key, 0), 0)
+                trained[key] = unit.env_steps
+                heapq.heappush(under_way, (now + cost, unit.number))
+        if any(number not in self.results for number in seen):
             return None
-        seen = {number: self.results[number] for number in range(max(visible, 0))}
-        return History(self.trials, self.units, seen)
+        results = {number: self.results[number] for number in sorted(seen)}
+        return History(self.trials, self.units, results)
 
     def without_stopped(self) -> tuple[Unit, ...]:
         """Returns the units that were not stopped because the time was over."""
@@ -107,19 +124,21 @@ def seed_results(history: History, budget: int) -> dict[int, dict[int, SeedResul
 
 
 def judged(measured: Measurement, unit: Unit, objective: Objective, budget: int) -> Measurement:
-    """Returns a result whose curve has a value, or a failure with its reason: one without a value could not
-    be compared with others."""
+    """Returns a result whose curve has a value, or a failure with its reason: one that was not evaluated
+    could not be compared with others."""
     if measured.ended == "failed":
         reason = measured.problem or f"it failed without a message: gymnast logs {measured.run}"
         return replace(measured, problem=reason)
     value = objective.value(measured.points, unit.env_steps, budget=budget)
-    if value is not None:
+    has_scores = any(
+        x > 0 for x, _ in measured.points
+    )  # not only of the policy that it started with
+    if value is not None and has_scores:
         return measured
-    known = [y for x, y in measured.points if x <= unit.env_steps]
     reason = (
         "a return of its evaluations is not finite"
-        if known
-        else f"it was not evaluated in its {unit.env_steps:,} env steps, and no episode ended: train longer"
+        if has_scores
+        else f"no evaluation in its {measured.env_steps:,} env steps has a score: gymnast logs {measured.run}"
     )
     return replace(measured, ended="failed", problem=reason)
 

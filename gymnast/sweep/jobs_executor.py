@@ -1,12 +1,11 @@
 """Trains the units of a study as ordinary runs, in background jobs that outlive this process.
 
-A rung ends by a budget on vec steps, which does not change the main budget that schedules in percent refer
-to. The run ends there by itself, also if this process has died, and is resumed for the next rung.
+At a rung a run pauses by itself, also if this process has died, and is resumed for the next one. Its config
+is that of a whole run, and resuming is exact, so that a trial is the same run as one that is trained alone.
 """
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,8 +20,7 @@ from gymnast.jobs.remote.provider import find_provider
 from gymnast.jobs.remote.refresh import refresh_all
 from gymnast.jobs.remote.submit import facts_for, submit_job
 from gymnast.runs import checkpoint, layout, store
-from gymnast.runs.curve import TRAINING_KEY, curve_of, read_evaluation_rows
-from gymnast.runs.info import RunInfo
+from gymnast.runs.curve import curve_of, read_evaluation_rows
 from gymnast.runs.run import Run, read_info
 from gymnast.sweep.executor import Work
 from gymnast.sweep.history import Measurement
@@ -30,6 +28,7 @@ from gymnast.training.request import ResumeRequest, TrainRequest
 
 TRIAL_DEFAULTS: Mapping[str, PlainValue] = {
     "eval.mode": "inline",  # another process per trial would take longer than most evaluations
+    "eval.wait": "on",  # a run that pauses at a rung has the score of its last evaluation point
     "eval.confirm_episodes": 1,  # the objective is the curve; winners are confirmed on fresh seeds
     "eval.start_at": "off",  # the curve of a weak trial must be known too
     "eval.warmup": "off",
@@ -42,8 +41,6 @@ HELD_OUT_EPISODES = 20
 of them may take as long as the run itself."""
 MAX_RESTARTS = 10
 """How often a run whose process was killed is resumed before it counts as failed."""
-BY_CRITERION = ("solved", "eval_return", "plateau", "train_return")
-"""Reasons with which a run ends before its budget for good."""
 
 
 @dataclass
@@ -56,6 +53,8 @@ class JobsExecutor:
     jobs: int = 1
     jobs_on: str = ""
     """The place where the jobs train, as in `gymnast train --jobs-on`; empty: this machine."""
+    run_minutes: float | None = None
+    """Wall time of one run, unless its trial sets `stop.minutes`."""
     _paths: dict[str, Path] = field(default_factory=dict[str, Path])
     """Name of a run -> its directory."""
     _restarts: dict[str, int] = field(default_factory=dict[str, int])
@@ -94,7 +93,9 @@ class JobsExecutor:
         path = self._path(work.name)
         if path is None or not layout.RUN.path(path).exists():
             return []
-        return read_points(Run(path))
+        run = Run(path)
+        # What is decided on the curve of a live run must not depend on whether its start is stored already.
+        return read_points(run) if run.info.get("start_score") else []
 
     def prune(self, work: Work) -> Measurement | None:
         path = self._path(work.name)
@@ -140,18 +141,19 @@ class JobsExecutor:
         group = work.name.rpartition("-")[0]
         request = TrainRequest(
             self.target,
-            {**self._defaults(work), **work.settings, **self._budget(work)},
+            {**self._defaults(work), **work.settings, "stop.env_steps": work.budget},
             seed=work.seed,
             source=work.source or None,
             name=work.name,
             tags=("sweep", self.study),
             group=f"{group}-confirm" if work.is_final else group,
+            pause_at=_pause_at(work),
         )
         self._paths[work.name] = Path(self._launch(request).path)
 
     def _resume(self, path: Path, work: Work) -> None:
         info = read_info(path)
-        request = ResumeRequest(str(path.resolve()), overrides=self._budget(work))
+        request = ResumeRequest(str(path.resolve()), pause_at=_pause_at(work))
         with suppress(RunError):  # it has become live meanwhile
             self._launch(request, target=info["preset"], seed=info["seed"])
 
@@ -177,18 +179,11 @@ class JobsExecutor:
 
     def _defaults(self, work: Work) -> dict[str, PlainValue]:
         defaults = dict(TRIAL_DEFAULTS)
+        if self.run_minutes is not None:
+            defaults["stop.minutes"] = self.run_minutes
         if work.is_final:
             defaults["eval.confirm_episodes"] = HELD_OUT_EPISODES
         return defaults
-
-    def _budget(self, work: Work) -> dict[str, PlainValue]:
-        """Returns the settings that end the run at the end of the unit."""
-        if work.unit.env_steps >= work.budget:
-            return {"stop.env_steps": work.budget, "stop.vec_steps": "off"}
-        n_envs = work.settings.get("env.n_envs", 1)
-        assert isinstance(n_envs, int)  # validated with the space
-        vec_steps = math.ceil(work.unit.env_steps / n_envs)
-        return {"stop.env_steps": work.budget, "stop.vec_steps": vec_steps}
 
     def _is_over(self, path: Path, work: Work) -> bool:
         """True if a run that is not live has done the work, or cannot do it."""
@@ -197,12 +192,9 @@ class JobsExecutor:
         if not layout.RUN.path(path).exists():
             return False
         info = read_info(path)
-        if info["status"] != "finished":
-            return False
-        return info.get("reason_kind") in BY_CRITERION or self._has_reached(info, work)
-
-    def _has_reached(self, info: RunInfo, work: Work) -> bool:
-        return info["clocks"].get("env_steps", 0) >= work.unit.env_steps
+        is_paused = info["status"] == "stopped" and info.get("reason_kind") == "paused"
+        reached = info["clocks"].get("env_steps", 0) >= work.unit.env_steps
+        return info["status"] == "finished" or (is_paused and reached)
 
     def _measurement(self, path: Path, work: Work) -> Measurement:
         """Returns the result of a run that has ended."""
@@ -213,8 +205,7 @@ class JobsExecutor:
         steps, seconds = (info["clocks"].get(key, 0) for key in ("env_steps", "seconds"))
         if state.status == "failed":
             return Measurement("failed", points, int(steps), seconds, state.reason, path.name)
-        early = info.get("reason_kind") in BY_CRITERION
-        ended = "finished" if early or steps >= work.budget else "reached"
+        ended = "finished" if info["status"] == "finished" else "reached"
         return Measurement(ended, points, int(steps), seconds, run=path.name)
 
     def _stop(self, path: Path, seconds: float = 10.0) -> bool:
@@ -230,11 +221,14 @@ class JobsExecutor:
         return True
 
 
+def _pause_at(work: Work) -> int | None:
+    """Returns the env steps at which the run of a unit pauses; None if the unit is the rest of the run."""
+    return work.unit.env_steps if work.unit.env_steps < work.budget else None
+
+
 def read_points(run: Run) -> list[tuple[float, float]]:
-    """Returns the evaluation curve of a run: env steps and mean return. It starts with the training return
-    of the first rollout, unless the untrained policy was evaluated."""
-    rows = read_evaluation_rows(run)
-    steps, returns = curve_of(rows, "env_steps")
-    start = next((row[TRAINING_KEY] for row in rows if TRAINING_KEY in row), None)
-    first = [] if start is None or (steps and steps[0] <= 0) else [(0.0, start)]
-    return [*first, *zip(steps, returns, strict=True)]
+    """Returns the evaluation curve of a run: env steps and mean return of evaluation episodes, from the
+    policy that it started with."""
+    start = run.info.get("start_score")
+    first = [] if start is None else [(0.0, start["mean"])]
+    return [*first, *zip(*curve_of(read_evaluation_rows(run), "env_steps"), strict=True)]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gymnast import tasks
+from gymnast.config.problems import InvalidConfig
 from gymnast.errors import UsageError
 from gymnast.jobs.remote.provider import find_provider, require_programs
 from gymnast.processes import guard
@@ -31,7 +32,8 @@ from gymnast.sweep.proposer import make_proposer
 from gymnast.sweep.record import SweepPlan
 from gymnast.sweep.report import planned_env_steps, planned_trials
 from gymnast.sweep.runner import Runner
-from gymnast.sweep.space_file import SpaceFile
+from gymnast.sweep.space import Space
+from gymnast.sweep.space_file import SpaceFile, contradictions
 from gymnast.sweep.standings import standings
 from gymnast.sweep.state import StudyState
 from gymnast.sweep.study import LOG, RESULT, STOP, Study
@@ -56,6 +58,7 @@ def prepare(
     """Returns a study that can be created, after a short training of its target. Raises a GymnastError for
     every mistake that can be known before the start."""
     measured = measure(file, source)
+    _refuse_contradictions(file.space, measured)
     return prepare_measured(file, options, measured, runs_dir=runs_dir, source=source, jobs=jobs)
 
 
@@ -80,6 +83,15 @@ def prepare_measured(
     make_proposer(plan, runs_dir)
     estimate = _estimate(file, plan, measured, runs_dir, jobs)
     return PreparedStudy(file, plan, source, pinned, estimate)
+
+
+def _refuse_contradictions(space: Space, measured: Probe) -> None:
+    """Raises InvalidConfig if values contradict the number of copies that the environment suggests."""
+    pinned = replace(space, settings={"env.n_envs": measured.n_envs, **space.settings})
+    is_known = space.config(None).config.env.n_envs == measured.n_envs
+    varies = any(one.name == "env.n_envs" for one in space.parameters)
+    if not is_known and not varies and (problems := contradictions(pinned)):
+        raise InvalidConfig(problems)
 
 
 def _refuse_too_few_env_steps(plan: Plan) -> None:
@@ -142,7 +154,12 @@ def run_study(
         session = {"event": "session", "jobs": study.jobs}
         study.journal.append(session | ({"reopened": True} if reopen else {}))
         executor = JobsExecutor(
-            study.space.target, study.runs_dir, study.name, study.jobs, study.jobs_on
+            study.space.target,
+            study.runs_dir,
+            study.name,
+            study.jobs,
+            study.jobs_on,
+            study.plan.options.run_minutes,
         )
         runner = Runner(
             study.space,

@@ -19,6 +19,12 @@ LAST_SHARE = 0.1
 """The score is the mean return over this last share of the curve: one evaluation is noisy."""
 
 
+def evaluated_at(points: Points, env_steps: float) -> float:
+    """Returns the env steps of the first evaluation at or after `env_steps`, where a run that was to train
+    that far paused; `env_steps` itself if the curve ends before."""
+    return next((x for x, _ in points if x >= env_steps), env_steps)
+
+
 @dataclass(frozen=True)
 class Objective:
     """The rule by which the evaluation curve of a run becomes one number."""
@@ -39,18 +45,20 @@ class Objective:
     """The return that counts as 1; without both, values are in units of the return."""
 
     def value(
-        self, points: Points, horizon: float, *, budget: float, seconds: float = 0.0
+        self, points: Points, env_steps: float, *, budget: float, seconds: float = 0.0
     ) -> float | None:
-        """Returns the value of a curve up to `horizon` env steps; None if there is no finite evaluation.
+        """Returns the value of a curve up to its evaluation at these env steps; None if there is none, or if
+        one is not finite.
 
         A curve that ends earlier, because the run met its stopping criterion, keeps its last return.
         `budget`: the env steps of a whole run; `seconds`: the training time of the run."""
-        known = [(x, y) for x, y in points if x <= horizon + 0.5]
+        horizon = evaluated_at(points, env_steps)
+        known = [(x, y) for x, y in points if x <= horizon]
         if not known or not all(math.isfinite(y) for _, y in known):
             return None
         xs, ys = [x for x, _ in known], [y for _, y in known]
         if self.kind == "threshold":
-            return self._earliness(known, horizon)
+            return self._earliness(known, env_steps)
         if self.kind == "area":
             return self._normalized(area((xs, ys), 0.0, horizon))
         final = self._normalized(area((xs, ys), horizon * (1 - LAST_SHARE), horizon))

@@ -28,18 +28,21 @@ class SearchOptions:
     """Number of trials, the baseline not counted."""
     seeds: int = 3
     """Number of seeds that the best trials get; weak ones stop after one."""
-    rungs: int = 3
-    """Number of lengths at which trials are compared: a third of the best of each continues to the next."""
+    rungs: int = 1
+    """Number of lengths at which trials are compared: the best third of each continues to the next. 1: all
+    trials train to the end."""
     eta: int = 3
     """One of `eta` trials continues to the next rung, which is `eta` times as long."""
     total_env_steps: int | None = None
     """Env steps of all trials together; None: no limit."""
     minutes: float | None = None
     """Wall time of the study, the confirmation included; None: no limit."""
+    run_minutes: float | None = None
+    """Wall time of one run, unless the space sets `stop.minutes`; None: no limit."""
     seed: int = 0
     """Seed of the proposals, and first seed of the trials."""
     lookahead: int = 1
-    """The decision on unit k uses the results up to k - lookahead: as many units may run at once."""
+    """Number of units that may run at once, to which the rules of a study are fixed."""
     baseline: bool = True
     """Whether the target without any change is a trial too."""
     final_share: float = 0.35

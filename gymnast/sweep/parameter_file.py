@@ -20,14 +20,6 @@ TEMPLATE_KEYS = ("value", "parts", "when")
 _EXAMPLE = "{low: 1e-4, high: 1e-2, log: true} or {choices: [tanh, relu]}"
 
 
-class FileError(Exception):
-    """Raised with every problem of the parameters of a file."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        self.problems = problems
-        super().__init__()
-
-
 class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -154,12 +146,10 @@ class _Reader:
 
 def read_parameters(
     source: Source, written: Mapping[str, PlainValue]
-) -> tuple[list[Parameter], dict[str, Template]]:
-    """Returns the parameters in their order, and the templates by config key. Raises FileError with every
-    problem."""
+) -> tuple[list[Parameter], dict[str, Template], list[Problem]]:
+    """Returns the parameters in their order, the templates by config key, and a problem for everything that
+    cannot be read."""
     reader = _Reader(source)
     for name, spec in written.items():
         reader.read(name, spec, ("parameters", name))
-    if reader.problems:
-        raise FileError(reader.problems)
-    return reader.parameters, reader.templates
+    return reader.parameters, reader.templates, reader.problems

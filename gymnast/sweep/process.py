@@ -17,7 +17,7 @@ from gymnast.config.plain_value import PlainValue
 from gymnast.config.problems import InvalidConfig
 from gymnast.errors import CommandFailed
 from gymnast.settings import UserCommand
-from gymnast.sweep.decide import Plan
+from gymnast.sweep.decide import BASELINE, Plan
 from gymnast.sweep.history import History
 from gymnast.sweep.parameter import is_active
 from gymnast.sweep.proposal_request import best_trial, request_line
@@ -115,6 +115,8 @@ def read_answer(answer: str, space: Space, plan: Plan, view: History) -> dict[st
             raise Refused(
                 f"these are the settings of trial {trial.number}, which was tried already"
             )
+    if plan.options.baseline and space.equals_baseline(checked):
+        raise Refused(f"these are the settings of the baseline, which is trial {BASELINE}")
     return checked
 
 

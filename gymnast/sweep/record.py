@@ -50,9 +50,12 @@ class SweepSummary:
     best_value: float | None
     """Estimated objective of the best trial, over many seeds."""
     baseline_value: float | None
-    """The same of the target without changes."""
+    """The same of the target without changes; None in population-based training, where no member trains
+    without changes for as long as the best one."""
     confirmed: bool
     """Whether its best trial was confirmed on fresh seeds."""
+    problem: str
+    """The failure of most of its trials, with a reason; empty if most have results."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,9 @@ class BestTrial:
     patch: str
     """Its settings as a variant of a preset, in YAML."""
     confirmation: Confirmation | None
-    """None before the study is over."""
+    """None if it was not confirmed on fresh seeds."""
+    unconfirmed: str
+    """The reason why it was not; empty if it was."""
     env_steps: int
     """Env steps of the search, without the confirmation."""
     seconds: float

@@ -30,6 +30,7 @@ from gymnast.sweep.record import (
 from gymnast.sweep.standings import Standing, standings
 from gymnast.sweep.state import StudyState
 from gymnast.sweep.study import LOG, Study
+from gymnast.text.formatting import count_noun
 from gymnast.text.train_command import train_command
 
 MAX_LOG = 4_000
@@ -42,7 +43,8 @@ def summarize(study: Study, state: StudyState | None = None) -> SweepSummary:
     plan, search = study.plan, state.search
     table = [one for one in standings(search, plan.objective, plan.rungs) if one.rung]
     usable = [one for one in table if any(value is not None for value in one.values)]
-    base = next((one for one in usable if is_baseline(plan, one.trial)), None)
+    may_compare = plan.options.mode != "pbt"
+    base = next((one for one in usable if may_compare and is_baseline(plan, one.trial)), None)
     best = usable[0] if usable else None
     return SweepSummary(
         name=study.name,
@@ -63,7 +65,8 @@ def summarize(study: Study, state: StudyState | None = None) -> SweepSummary:
         best=best.trial if best else None,
         best_value=best.shrunk if best else None,
         baseline_value=base.shrunk if base else None,
-        confirmed=state.confirmed,
+        confirmed=state.confirmed and study.result() is not None,
+        problem=_failed_trials(plan, state),
     )
 
 
@@ -109,7 +112,8 @@ def best_trial(study: Study) -> BestTrial:
         (one for one in trials.values() if one.value is not None), key=lambda one: one.rank
     )
     if not ranked:
-        raise RunError(f"no trial of {study.name} has a result yet", fix="gymnast sweep status")
+        problem = _failed_trials(study.plan, state) or "no trial has a result yet"
+        raise RunError(f"{study.name}: {problem}", fix=f"gymnast sweep status {study.name}")
     chosen = trials[confirmed.winner] if confirmed else ranked[0]
     overrides = [f"{key}={setting_text(value)}" for key, value in chosen.overrides.items()]
     fixed = [f"{key}={setting_text(value)}" for key, value in study.space.settings.items()]
@@ -119,6 +123,7 @@ def best_trial(study: Study) -> BestTrial:
         command=train_command(study.space.target, [*fixed, *overrides]),
         patch=variant_yaml(study, chosen, confirmed),
         confirmation=confirmed,
+        unconfirmed="" if confirmed else _why_unconfirmed(study.plan, state),
         env_steps=env_steps_spent(state.search),
         seconds=state.seconds,
     )
@@ -177,6 +182,31 @@ def planned_env_steps(plan: Plan) -> int:
     return int(steps if total is None else min(steps, total))
 
 
+def _failed_trials(plan: Plan, state: StudyState) -> str:
+    """Returns that most trials with a result have failed, and why; empty if most have a value."""
+    ended = [one for one in standings(state.search, plan.objective, plan.rungs) if one.values]
+    failed = sorted(one.trial for one in ended if all(value is None for value in one.values))
+    if not failed or len(failed) <= len(ended) / 2:
+        return ""
+    problems = {number: state.search.trials[number].problem for number in failed}
+    for unit in state.search.units:
+        if unit.number in state.search.results and not problems.get(unit.trial, "none"):
+            problems[unit.trial] = state.search.results[unit.number].problem
+    first = problems[failed[0]].splitlines()[0] if problems[failed[0]] else "without a message"
+    return f"{len(failed)} of {count_noun(len(ended), 'trial')} failed, such as trial {failed[0]}: {first}"
+
+
+def _why_unconfirmed(plan: Plan, state: StudyState) -> str:
+    options = plan.options
+    if options.mode == "pbt":
+        return "not confirmed on fresh seeds: population-based training has no confirmation"
+    if not options.confirm or not options.confirm_seeds:
+        return "not confirmed on fresh seeds, as the study was asked to"
+    if not state.confirmed:
+        return "not confirmed yet on fresh seeds"
+    return "not confirmed on fresh seeds: no trial but the baseline has trained to the end"
+
+
 def _last_error(study: Study) -> str:
     """Returns the error that ended the last process of a study in the background; empty if none did."""
     try:
@@ -207,16 +237,18 @@ def _trial(
     plan = study.plan
     seeds = tuple(_seeds(study, state, trial, standing, results, curves))
     problems = [trial.problem, *(one.problem for one in seeds)]
+    status = _trial_state(plan, standing, seeds)
+    has_value = status != "failed"  # what failures count as is no value of theirs
     return TrialRecord(
         number=trial.number,
         is_baseline=trial.assignment is None and trial.number == BASELINE,
         assignment=trial.assignment or {},
         overrides=study.space.overrides(trial.assignment),
-        state=_trial_state(plan, standing, seeds),
+        state=status,
         rung=standing.rung,
         rank=0,
-        value=standing.shrunk,
-        mean=standing.mean,
+        value=standing.shrunk if has_value else None,
+        mean=standing.mean if has_value else None,
         spread=standing.spread,
         seeds=seeds,
         env_steps=sum(one.env_steps for one in seeds),

@@ -26,7 +26,7 @@ from gymnast.sweep.decide import (
 from gymnast.sweep.executor import Executor, Work, run_name
 from gymnast.sweep.history import History, Measurement, Trial, Unit, judged
 from gymnast.sweep.journal import Journal
-from gymnast.sweep.objective import Points
+from gymnast.sweep.objective import Points, evaluated_at
 from gymnast.sweep.samplers import Proposer
 from gymnast.sweep.space import Space
 from gymnast.sweep.state import Phase, StudyState, result_event, state_of, unit_event
@@ -265,8 +265,9 @@ class Runner:
         at = self._pruned_at(work, measured.points)
         if at is None:
             return self._judged(work, measured)
-        kept = tuple((x, y) for x, y in measured.points if x <= at)
-        return replace(measured, ended="pruned", points=kept, env_steps=at)
+        reached = evaluated_at(measured.points, at)
+        kept = tuple((x, y) for x, y in measured.points if x <= reached)
+        return replace(measured, ended="pruned", points=kept, env_steps=int(reached))
 
     def _judged(self, work: Work, measured: Measurement) -> Measurement:
         return judged(measured, work.unit, self.plan.objective, self.plan.budget)

@@ -59,25 +59,28 @@ class Sampler:
         self, space: Space, plan: Plan, view: History, number: int
     ) -> dict[str, PlainValue]:
         known = {assignment_key(trial.assignment) for trial in view.trials}
+
+        def is_new(assignment: Assignment) -> bool:
+            if assignment_key(assignment) in known or space.problem(assignment):
+                return False
+            return not (plan.options.baseline and space.equals_baseline(assignment))
+
         drawn: dict[str, PlainValue] = {}
         for drawn in islice(self._draw(space, plan, view, number), ATTEMPTS):
-            if assignment_key(drawn) not in known and not space.problem(drawn):
+            if is_new(drawn):
                 return drawn
-        return _nearest_unused(space, drawn, known)
+        return _nearest_new(space, drawn, is_new)
 
 
-def _nearest_unused(
-    space: Space, drawn: dict[str, PlainValue], known: set[str]
+def _nearest_new(
+    space: Space, drawn: dict[str, PlainValue], is_new: Callable[[Assignment], bool]
 ) -> dict[str, PlainValue]:
     """Returns the valid assignment of a finite space that is closest to `drawn` and was not proposed before;
     `drawn` itself if there is none, or if the space is not finite."""
     if space.size is None:
         return drawn
-    free = [one for one in space.grid() if assignment_key(one) not in known]
-    for one in sorted(free, key=lambda one: _distance(space, one, drawn)):
-        if not space.problem(one):
-            return one
-    return drawn
+    nearest = sorted(space.grid(), key=lambda one: _distance(space, one, drawn))
+    return next((one for one in nearest if is_new(one)), drawn)
 
 
 def _distance(space: Space, a: Assignment, b: Assignment) -> float:

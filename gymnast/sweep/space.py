@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from gymnast.config.config import Config
 from gymnast.config.named_code import code_names
 from gymnast.config.plain_value import PlainValue
 from gymnast.config.presets import find_preset
@@ -86,6 +87,31 @@ class Space:
         except InvalidConfig as error:
             return str(error)
         return ""
+
+    def equals_baseline(self, assignment: Assignment) -> bool:
+        """True if the config of a trial is that of the baseline."""
+        return all(
+            self._is_unchanged(key, value) for key, value in self.overrides(assignment).items()
+        )
+
+    def _is_unchanged(self, key: str, value: PlainValue) -> bool:
+        tried = json.dumps([key, value])
+        if tried not in self._unchanged:
+            try:
+                config = resolve(self.target, {**self.settings, key: value}).config
+            except InvalidConfig:  # together with other values only
+                config = None
+            self._unchanged[tried] = config == self._baseline
+        return self._unchanged[tried]
+
+    @cached_property
+    def _unchanged(self) -> dict[str, bool]:
+        """Key and value as JSON -> whether the baseline has this value."""
+        return {}
+
+    @cached_property
+    def _baseline(self) -> Config:
+        return self.config(None).config
 
     @property
     def code(self) -> list[str]:

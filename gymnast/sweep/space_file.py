@@ -22,27 +22,48 @@ search: {trials: 40, seeds: 3}
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from gymnast.clock import Clock
+from gymnast.config.config import Config
 from gymnast.config.numbers import parse_count, parse_number, parse_switch
 from gymnast.config.plain_value import PlainValue
 from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key
 from gymnast.config.resolve import resolve
+from gymnast.config.serialize import flat_plain
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError, UsageError
 from gymnast.sweep.objective import Objective
 from gymnast.sweep.options import PROCESS, SearchOptions
-from gymnast.sweep.parameter import Parameter
-from gymnast.sweep.parameter_file import FileError, read_parameters
+from gymnast.sweep.parameter import Assignment, Choices, Parameter, is_active
+from gymnast.sweep.parameter_file import read_parameters
 from gymnast.sweep.space import Space
 from gymnast.text.suggestions import did_you_mean
 
 SECTIONS = ("target", "settings", "parameters", "objective", "search")
 KINDS = ("area", "score", "threshold", "cost")
 SAMPLED = 32
-"""Number of random assignments whose config is resolved before a study starts."""
+"""Number of random assignments among which a value must be valid in one."""
+SAME_FOR_ALL = {
+    "seed": "all trials are trained with the same seeds (search.seed is the first of them)",
+    "env.id": "all trials train the `target`",
+    "facts": "returns are judged by them, and nothing is learned from them",
+    "eval": "all trials must be scored in the same way",
+    "stop": "all trials have the same budget and the same goals",
+    "checkpoint": "nothing that is learned depends on it",
+    "traces": "nothing that is learned depends on it",
+    "track": "nothing that is learned depends on it",
+    "metrics": "nothing that is learned depends on it",
+}
+"""Key or section that is no hyperparameter -> the reason why it cannot vary."""
+NOT_SETTINGS = {
+    "seed": SAME_FOR_ALL["seed"],
+    "env.id": SAME_FOR_ALL["env.id"],
+    "eval.wait": "trials wait for their scores, by which they are compared",
+}
+"""Key that a study sets by itself -> the reason why the settings of a space cannot."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +105,45 @@ def parse_space(text: str, name: str = "space", *, validate: bool = True) -> Spa
     written = _mapping(source, data, "parameters", problems)
     if not written and not problems:
         problems.append(Problem(name, "parameters", "is empty: there is nothing to search"))
-    found: tuple[list[Parameter], dict[str, Any]] = ([], {})
-    try:
-        found = read_parameters(source, written)
-    except FileError as error:
-        problems += error.problems
+    parameters, templates, unreadable = read_parameters(source, written)
+    problems += unreadable
+    problems += _not_hyperparameters(source, written, settings)
     objective = _objective(source, _mapping(source, data, "objective", problems), problems)
     search = _search(source, _mapping(source, data, "search", problems), problems)
+    space = Space(str(target), tuple(parameters), settings, templates, text)
+    if validate and isinstance(target, str):
+        problems += [one for one in _invalid_values(source, space) if _is_new(one, problems)]
+        if not problems:
+            problems = contradictions(space, source)
     if problems:
         raise InvalidConfig(problems)
-    space = Space(str(target), tuple(found[0]), settings, found[1], text)
-    if validate:
-        if problems := [*_invalid_values(source, space)]:
-            raise InvalidConfig(problems)
-        _check_together(source, space)
     return SpaceFile(space, objective, search)
+
+
+def _not_hyperparameters(
+    source: Source, written: Mapping[str, PlainValue], settings: Mapping[str, PlainValue]
+) -> Iterator[Problem]:
+    """Yields a problem for every key that trials would not be comparable with, or that varies nothing."""
+    for key in written:
+        reason = next(
+            (SAME_FOR_ALL[one] for one in (key, key.split(".")[0]) if one in SAME_FOR_ALL), ""
+        )
+        if reason:
+            path = ("parameters", key)
+            yield Problem(source.location(path), key, f"cannot be a parameter: {reason}")
+    for key in flat_plain(settings):
+        if key in NOT_SETTINGS:
+            path = ("settings", *_written_as(key, settings))
+            yield Problem(source.location(path), key, f"cannot be set: {NOT_SETTINGS[key]}")
+
+
+def _written_as(key: str, settings: Mapping[str, PlainValue]) -> Key:
+    return (key,) if key in settings else tuple(key.split("."))
+
+
+def _is_new(problem: Problem, known: Sequence[Problem]) -> bool:
+    """True if no other problem is about the same key."""
+    return not any(one.key == problem.key for one in known)
 
 
 def _mapping(
@@ -172,7 +217,7 @@ def _search(
                 values[key] = str(value)
             elif key == "baseline":
                 values[key] = parse_switch(value)
-            elif key in ("minutes", "final_share"):
+            elif key in ("minutes", "run_minutes", "final_share"):
                 values[key] = parse_number(value)
             elif key in names:
                 values[key] = 0 if value == 0 else parse_count(value)
@@ -190,7 +235,7 @@ def _search(
 def _invalid_values(source: Source, space: Space) -> Iterator[Problem]:
     """Yields the problems of the target, of the settings, and of every bound and choice on its own."""
     try:
-        resolve(space.target, space.settings)
+        config = resolve(space.target, space.settings).config
     except InvalidConfig as error:
         for one in error.details:
             at = source.location(("settings", one.key)) if one.key else source.location(("target",))
@@ -199,6 +244,9 @@ def _invalid_values(source: Source, space: Space) -> Iterator[Problem]:
     except ConfigError as error:
         yield Problem(source.location(("target",)), "target", str(error))
         return
+    if problem := _evaluated_too_rarely(config):
+        path = ("settings", *_written_as("eval.every", space.settings))
+        yield Problem(source.location(path), "eval.every", problem)
     both = [key for key in space.settings if key in _keys(space)]
     for key in both:
         yield Problem(source.location(("settings", key)), key, "is a parameter as well")
@@ -218,9 +266,24 @@ def _invalid_values(source: Source, space: Space) -> Iterator[Problem]:
                 break
 
 
+def _evaluated_too_rarely(config: Config) -> str:
+    """Returns why runs with a config cannot be compared by their evaluations; empty if they can."""
+    every, budget = config.eval.every, config.stop.env_steps
+    if every is None:
+        return "is off, but trials are compared by their evaluations"
+    if budget is None:  # an error of its own
+        return ""
+    clock, period = every.period(Clock(limits={"env_steps": budget}))
+    period *= config.env.n_envs if clock == "vec_steps" else 1
+    if clock not in ("env_steps", "vec_steps") or period <= budget:
+        return ""
+    run = f"a run of {budget:,} env steps, which would not be evaluated before its end"
+    return f"{every} is longer than {run} (expected a share such as 10%)"
+
+
 def _problem_of(space: Space, overrides: Mapping[str, PlainValue]) -> str:
     """Returns why a value of one key is not accepted; conflicts with other settings are left to
-    `_check_together`."""
+    `contradictions`."""
     try:
         resolve(space.target, {**space.settings, **overrides})
     except InvalidConfig as error:
@@ -250,10 +313,66 @@ def _path(space: Space, name: str) -> Key:
     return ("parameters", name)
 
 
-def _check_together(source: Source, space: Space) -> None:
-    """Raises InvalidConfig if most random assignments contradict themselves."""
-    problems = [space.problem(space.sample(0, "check", i)) for i in range(SAMPLED)]
-    wrong = [text for text in problems if text]
-    if len(wrong) > SAMPLED // 2:
-        text = f"{len(wrong)} of {SAMPLED} random assignments are not valid, such as: {wrong[0]}"
-        raise InvalidConfig([Problem(source.location(("parameters",)), "parameters", text)])
+def contradictions(space: Space, source: Source | None = None) -> list[Problem]:
+    """Returns a problem for every key whose values contradict those of other parameters, with the values that
+    do, at the corners of the space: a batch of 2048 from rollouts of 64 env steps."""
+    source = source or Source.parse(space.text, "space")
+    found: dict[str, Problem] = {}
+    for assignment in _corners(space):
+        for one in _problems_of(space, assignment):
+            if one.key not in found:
+                others = _needed(space, assignment, one)
+                values = " and ".join(f"{name} {value}" for name, value in others.items())
+                path = _path(space, one.key if one.key in _keys(space) else next(iter(others), ""))
+                text = f"{one.text}, with {values}" if values else one.text
+                found[one.key] = Problem(source.location(path), one.key, text)
+    return [*found.values()]
+
+
+def _corners(space: Space) -> Iterator[dict[str, PlainValue]]:
+    """Yields assignments of extreme values: those of one parameter with the lowest and the highest values of
+    the others, and a few random ones."""
+    ends = {one.name: _ends(one) for one in space.parameters}
+    for side in (0, -1):
+        base = {name: values[side] for name, values in ends.items()}
+        for name, values in ends.items():
+            yield from (_active(space, {**base, name: value}) for value in values)
+    yield from (space.sample(0, "check", i) for i in range(SAMPLED // 4))
+
+
+def _ends(parameter: Parameter) -> Sequence[PlainValue]:
+    """Returns the extreme values of a parameter, all of them for words, the lowest first."""
+    values = parameter.extremes()[: None if isinstance(parameter, Choices) else 2]
+    numbers = [one for one in values if isinstance(one, int | float)]
+    return [min(numbers), max(numbers)] if len(numbers) == len(values) else values
+
+
+def _active(space: Space, values: Assignment) -> dict[str, PlainValue]:
+    """Returns the values of the parameters that are used with each other."""
+    found: dict[str, PlainValue] = {}
+    for one in space.parameters:
+        if is_active(one, found):
+            found[one.name] = values[one.name]
+    return found
+
+
+def _problems_of(space: Space, assignment: Assignment) -> Sequence[Problem]:
+    try:
+        space.config(assignment)
+    except InvalidConfig as error:
+        return error.details
+    return ()
+
+
+def _needed(space: Space, assignment: Assignment, problem: Problem) -> dict[str, PlainValue]:
+    """Returns the other values of an assignment without which a problem would not exist."""
+    return {
+        one.name: assignment[one.name]
+        for one in space.active(assignment)
+        if one.name != problem.key
+        and any(
+            problem.key
+            not in (other.key for other in _problems_of(space, {**assignment, one.name: end}))
+            for end in _ends(one)
+        )
+    }

@@ -38,8 +38,8 @@ class Standing:
 
 
 def standings(history: History, objective: Objective, rungs: Sequence[int]) -> list[Standing]:
-    """Returns what is known about every trial, the best first: by the rung that it has reached,
-    then by its estimated mean."""
+    """Returns what is known about every trial, the best first: by the rung that it has reached, by the number
+    of intervals that its weights were trained before, then by its estimated mean."""
     seeds_of = seed_results(history, rungs[-1])
     values = {
         trial.number: _values(trial, seeds_of[trial.number], objective, rungs)
@@ -61,19 +61,21 @@ def standings(history: History, objective: Objective, rungs: Sequence[int]) -> l
         },
     )
     found: list[Standing] = []
+    inherited: dict[int, int] = {}
     for trial in history.trials:
+        inherited[trial.number] = 0 if trial.source is None else inherited[trial.source] + 1
         rung, seeds = values[trial.number]
         mean = means.get(trial.number)
         shrunk, spread = estimates.get(trial.number, (mean, 0.0))
         failed = bool(trial.problem) or any(one is None for one in seeds)
         found.append(Standing(trial.number, rung, seeds, mean, shrunk, spread, failed))
-    return sorted(found, key=_order)
 
+    def order(one: Standing) -> tuple[bool, int, int, float, int]:
+        usable = one.shrunk is not None and any(value is not None for value in one.values)
+        value = one.shrunk if one.shrunk is not None else 0.0
+        return (not usable, -one.rung, -inherited[one.trial], -value, one.trial)
 
-def _order(standing: Standing) -> tuple[bool, int, float, int]:
-    usable = standing.shrunk is not None and any(one is not None for one in standing.values)
-    value = standing.shrunk if standing.shrunk is not None else 0.0
-    return (not usable, -standing.rung, -value, standing.trial)
+    return sorted(found, key=order)
 
 
 def _values(

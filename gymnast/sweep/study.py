@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gymnast.clock import Clock
 from gymnast.data_dir import data_dir
 from gymnast.errors import RunError, UsageError
 from gymnast.records import from_json
@@ -90,6 +91,7 @@ class Study:
             "options": asdict(self.plan.options),
             "objective": asdict(self.plan.objective),
             "rungs": self.plan.rungs,
+            "size": self.plan.size,
             "source": self.source,
             "settings": dict(self.settings),
             "runs_dir": str(self.runs_dir),
@@ -125,7 +127,21 @@ def make_plan(space: Space, options: SearchOptions, objective: Objective, budget
     if options.mode == "pbt":
         interval = -(-budget // options.generations)
         return Plan(options, objective, (interval,), None)
-    return Plan(options, objective, rung_steps(budget, options), space.size)
+    rungs = rung_steps(budget, options, _evaluation_period(space, budget))
+    size = space.size
+    if size is not None and options.baseline:
+        size -= sum(space.equals_baseline(one) for one in space.grid())
+    return Plan(options, objective, rungs, size)
+
+
+def _evaluation_period(space: Space, budget: int) -> float | None:
+    """Returns the env steps between two evaluations of a run with this budget; None if they are not counted
+    in env steps."""
+    every = space.config(None).config.eval.every
+    clock, period = (
+        ("", 0.0) if every is None else every.period(Clock(limits={"env_steps": budget}))
+    )
+    return period if clock == "env_steps" else None
 
 
 def create(
@@ -185,7 +201,7 @@ def load(path: Path) -> Study:
     try:
         space = _with_settings(file.space, stored["settings"])
         options = from_json(SearchOptions, stored["options"])
-        size = None if options.mode == "pbt" else space.size
+        size = stored.get("size", space.size)
         objective = from_json(Objective, stored["objective"])
         return Study(
             path,

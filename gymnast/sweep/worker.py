@@ -9,6 +9,7 @@ from pathlib import Path
 from gymnast.errors import GymnastError
 from gymnast.sweep import study as studies
 from gymnast.sweep.launch import catch_signals, run_study
+from gymnast.sweep.report import summarize
 
 
 def main() -> int:
@@ -23,7 +24,10 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     print(state.ended or "interrupted", flush=True)
-    return 0
+    problem = summarize(study, state).problem
+    if problem:
+        print(f"error: {problem}", file=sys.stderr)
+    return int(bool(problem))
 
 
 if __name__ == "__main__":

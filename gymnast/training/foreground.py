@@ -129,6 +129,7 @@ def train_here(
                 keyboard=show == "everything" and not request.debug and out.isatty(),
                 debug=request.debug,
                 rerun_resumes=rerun_resumes or request.requeue,
+                pause_at=request.pause_at,
             )
         finally:
             if announce is not None and claimed is not None:
@@ -211,6 +212,7 @@ def _resume(
         console=_console(run.info["preset"], show, pinned, out, live=not request.debug),
         keyboard=show == "everything" and not request.debug and out.isatty(),
         debug=request.debug,
+        pause_at=request.pause_at,
     )
     interrupted = summary.get("interrupted", False)
     return _result(trained, interrupted=interrupted, is_branch=trained.id != run.id)
@@ -234,7 +236,8 @@ def _continue_by_name(
         if show != "nothing":
             print(f"{request.name} ({run.id}) is finished: {info['reason']}", file=out)
         return _result(run, interrupted=False)
-    return _resume(ResumeRequest(run.id, debug=request.debug), runs_dir, show, pinned, out)
+    again = ResumeRequest(run.id, debug=request.debug, pause_at=request.pause_at)
+    return _resume(again, runs_dir, show, pinned, out)
 
 
 def _refuse_other_settings(run: Run, request: TrainRequest) -> None:

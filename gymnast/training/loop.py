@@ -59,6 +59,8 @@ class Loop:
     learner_thread: LearnerThread
     row: Row
     """Metrics of the last rollout."""
+    pause_at: int | None = None
+    """Env steps at or after which training pauses at an evaluation point; None: it does not."""
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     collected: CollectResult | None = None
     """The last rollout of every role."""
@@ -85,7 +87,7 @@ class Loop:
         # A resumed run may have ended already, owe the score of an evaluation point, or have no
         # budget left. In these cases nothing more may be learned.
         reason = s.end_reason or self.complete_open_point() or self.budget_spent_reason()
-        reason = reason or self.apply_commands()
+        reason = reason or self.pause_reason() or self.apply_commands()
         while reason is None:
             try:
                 self.iterate()
@@ -268,10 +270,21 @@ class Loop:
             s.sync_acting_policies()
 
     def stop_reason(self) -> StopReason | None:
-        """Returns a reason to stop after this rollout, or None: a signal, the training return or a budget."""
+        """Returns a reason to stop after this rollout, or None: a signal, the training return, a budget or a
+        pause."""
         if self.interrupts.received is not None:
             return StopReason("interrupted", f"interrupted by {self.interrupts.received}")
-        return rollout_stop_reason(self.session.cfg, self.session.clock, self.row)
+        reason = rollout_stop_reason(self.session.cfg, self.session.clock, self.row)
+        return reason or self.pause_reason()
+
+    def pause_reason(self) -> StopReason | None:
+        """Returns a reason to stop if training was asked to pause and is at an evaluation point, or None."""
+        steps = self.session.clock.env_steps
+        if self.pause_at is None or steps < self.pause_at:
+            return None
+        if self.session.scores.last_submitted != steps:  # the version that was evaluated last
+            return None
+        return StopReason("paused", f"paused at {steps:,} env steps, as requested")
 
     def budget_spent_reason(self) -> StopReason | None:
         """Returns a reason to stop if the budget is spent already, as it may be on resume."""

@@ -30,6 +30,8 @@ class TrainRequest:
     """Run everything in one process with extra checks: the same results, slower."""
     requeue: bool = False
     """Continue the run with this name if it exists; SIGUSR1 requeues a SLURM job."""
+    pause_at: int | None = None
+    """Stop at the first evaluation point at or after this many env steps, to be resumed later."""
 
     def settings(self) -> dict[str, object]:
         """Returns the overrides of the config, including the seed."""
@@ -54,6 +56,8 @@ class ResumeRequest:
     tags: tuple[str, ...] = ()
     """Tags for the branch."""
     debug: bool = False
+    pause_at: int | None = None
+    """Stop at the first evaluation point at or after this many env steps, to be resumed later."""
 
     def checkpoint(self, named: str | None) -> str:
         """Returns the checkpoint to resume from. `named`: the one in the reference to the run, if any. Raises

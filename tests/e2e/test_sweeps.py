@@ -51,7 +51,7 @@ def test_a_sweep_from_its_start_to_its_removal(tmp_path: Path, runs_dir: Path):
         ("small", "finished", 4)
     ]
 
-    # Trials are ordinary runs, which end exactly at their rungs; those of losers keep no checkpoint.
+    # Trials are ordinary runs, which pause at their rungs; those of losers keep no checkpoint.
     status = api.sweep_status("small")
     runs = {run.name: run for run in store.list_runs(runs_dir, "tag=small")}
     for trial in status.trials:
@@ -121,8 +121,8 @@ def test_a_dry_run_says_what_a_search_takes_and_writes_nothing(tmp_path: Path):
     file.write_text(SPACE)
     plan = json.loads(gymnast("sweep", "start", str(file), "--dry-run", "--json").stdout)
     assert plan["trials"] == 4
-    assert plan["rungs"] == [427, 1280]
-    assert plan["env_steps"] >= 4 * 427 + 1280
+    assert plan["rungs"] == [320, 1280]  # rungs are evaluation points
+    assert plan["env_steps"] >= 4 * 320 + 1280
     assert plan["minutes"] > 0
     assert 0 < plan["bytes"] < plan["free_bytes"]
     assert api.sweep_list() == []

@@ -99,7 +99,8 @@ def test_a_study_is_started_and_resumed_within_the_limits(tmp_path: Path, starte
     # a run may take so long that the six runs of the confirmation need half of the time
     chosen = study.plan.options
     assert (chosen.minutes, chosen.trials, chosen.confirm, chosen.confirm_seeds) == (12.0, 2, 1, 3)
-    assert study.space.settings["stop.minutes"] == 1.0
+    assert chosen.run_minutes == 1.0
+    assert "stop.minutes" not in study.space.settings  # nor in the command of the winner
     assert study.jobs == 2
     assert ask(options, "wait", runs=["mine"])["runs"][0]["status"] == "stopped"
     assert ask(options, "train", resume="mine")["study"] == "mine"
@@ -115,9 +116,10 @@ def test_the_default_space_is_that_of_the_algorithm(tmp_path: Path, started: lis
 
 def test_a_longer_time_per_run_than_allowed_is_cut(tmp_path: Path, started: list[str]):
     options = replace(McpOptions(tmp_path / "runs"), max_minutes=12.0)
-    for minutes, expected in ((0.5, 0.5), (600, 1.0), ("off", 1.0)):
+    for minutes, expected in ((0.5, 0.5), (600, None), ("off", None)):
         arguments = {"target": "CartPole-v1", "search": SPACE}
         name = ask(options, "train", **arguments, overrides={"stop": {"minutes": minutes}})["study"]
         stored = studies.find(name, options.runs_dir)
-        assert stored.space.settings["stop.minutes"] == expected
+        assert stored.space.settings.get("stop.minutes") == expected
+        assert stored.plan.options.run_minutes == 1.0
     assert len(started) == 3

@@ -88,11 +88,11 @@ class TableExecutor:
 
 TEXT = f"""
 target: CartPole-v1:ppo
-settings: {{stop.env_steps: {BUDGET}, eval.episodes: 4}}
+settings: {{stop.env_steps: {BUDGET}, eval.episodes: 4, eval.every: 100 env_steps}}
 parameters:
   algo.lr: {{low: 1e-4, high: 1e-1, log: true}}
   algo.gamma: {{choices: [0.5, 0.9, 0.99]}}
-search: {{trials: 8, seeds: 2, confirm_seeds: 3}}
+search: {{trials: 8, seeds: 2, rungs: 3, confirm_seeds: 3}}
 """
 
 
@@ -111,5 +111,5 @@ def table_study(runs_dir: Path, name: str) -> Study:
 
 def plan_of(space: Space = SPACE, **options: object) -> Plan:
     """Returns the plan of a small search."""
-    chosen = SearchOptions(**{"trials": 12, "seeds": 3, **options})  # pyright: ignore[reportArgumentType]
+    chosen = SearchOptions(**{"trials": 12, "seeds": 3, "rungs": 3, **options})  # pyright: ignore[reportArgumentType]
     return Plan(chosen, Objective(), rung_steps(BUDGET, chosen), space.size)

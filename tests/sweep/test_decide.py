@@ -219,3 +219,39 @@ def test_a_search_ends_when_there_is_nothing_left_to_do():
     known = history([[1.0, 2.0, 3.0]], BUDGET)
     assert isinstance(decide(plan_of(baseline=False, trials=1), known), Done)
     assert decide(plan_of(baseline=False, trials=2), known) == NewTrial(plan_of().rungs[0])
+
+
+def test_no_job_waits_for_a_baseline_that_trains_for_longer():
+    plan = plan_of(lookahead=2)
+    known = History((Trial(0, None, {}),), (Unit(0, 0, 0, BUDGET),), {})
+    others = 0
+    while not isinstance(decision := decide(plan, known), Wait):
+        number = len(known.units)
+        assert not isinstance(decision, Done)
+        trials = known.trials
+        if isinstance(decision, NewTrial):
+            trials = (*trials, Trial(len(trials), {"algo.lr": 1e-3}, {}))
+        trial = decision.trial if isinstance(decision, Train) else len(trials) - 1
+        others += decision.env_steps - max(
+            (u.env_steps for u in known.units if u.trial == trial), default=0
+        )
+        result = Measurement("reached", tuple(constant(number)), decision.env_steps)
+        unit = Unit(number, trial, 0, decision.env_steps)
+        known = History(trials, (*known.units, unit), {**known.results, number: result})
+    assert others >= BUDGET  # as much as the other job has trained meanwhile
+
+
+def test_rungs_are_evaluation_points_and_end_with_the_budget():
+    options = SearchOptions(rungs=3, eta=3)
+    assert rung_steps(9_000, options) == (1_000, 3_000, 9_000)
+    assert rung_steps(9_000, options, 900) == (900, 2_700, 9_000)
+    assert rung_steps(9_000, options, 4_000) == (4_000, 9_000)
+    assert rung_steps(9_000, options, 9_000) == (9_000,)
+
+
+def test_the_value_at_a_rung_includes_the_evaluation_where_the_run_paused():
+    """Runs stop at whole rollouts, some steps after the rung."""
+    points = [(0.0, 10.0), (3_344.0, 20.0), (6_688.0, 90.0)]
+    objective = Objective("score")
+    assert objective.value(points[:2], 3_334, budget=30_000) == pytest.approx(19.5)
+    assert objective.value(points, 3_334, budget=30_000) == pytest.approx(19.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,9 @@ def test_the_error_that_interrupted_a_study_is_its_reason(log: str, reason: str,
     (study.path / "log.txt").write_text(log)
     (listed,) = api.sweep_list(runs_dir=runs_dir)
     assert (listed.status, listed.reason) == ("interrupted", reason)
+
+
+def test_an_answer_that_equals_the_baseline_is_refused():
+    space = replace(SPACE, settings=SPACE.overrides(FIRST))
+    with pytest.raises(Refused, match="the settings of the baseline, which is trial 0"):
+        read_answer(json.dumps({"config": FIRST}), space, PLAN, History())

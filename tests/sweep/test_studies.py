@@ -9,11 +9,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from gymnast import api
 from gymnast.api.sweep_options import SweepOptions
+from gymnast.cli import cli
 from gymnast.config.plain_value import PlainValue
 from gymnast.errors import RunError, UsageError
+from gymnast.jobs.detach import StartedRun
 from gymnast.sweep import launch, pbt
 from gymnast.sweep import runner as runner_module
 from gymnast.sweep import study as studies
@@ -22,15 +25,20 @@ from gymnast.sweep.decide import Wait
 from gymnast.sweep.executor import Work
 from gymnast.sweep.history import History, Measurement, Trial, Unit
 from gymnast.sweep.importance import importance
+from gymnast.sweep.jobs_executor import JobsExecutor
 from gymnast.sweep.journal import FileJournal, MemoryJournal
-from gymnast.sweep.objective import Points
+from gymnast.sweep.objective import Objective, Points
 from gymnast.sweep.options import SAMPLERS, SearchOptions
+from gymnast.sweep.parameter import Choices
 from gymnast.sweep.probe import Probe
 from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.report import summarize
 from gymnast.sweep.runner import CONFIRM_SEED, Runner
+from gymnast.sweep.space import Space
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.state import state_of
 from gymnast.sweep.study import Study
+from gymnast.training.request import TrainRequest
 from tests.sweep.table import BUDGET, SPACE, TEXT, TableExecutor, curve, plan_of
 
 
@@ -179,7 +187,8 @@ def test_the_best_are_confirmed_on_seeds_that_no_decision_has_seen(study: Study)
 
 def test_a_winner_within_the_noise_is_not_called_better(study: Study):
     def fixed(assignment: Mapping[str, PlainValue] | None, seed: int) -> Points:
-        return [(0.0, 0.0), (float(BUDGET), 100.0 + (assignment is not None) + 40.0 * (seed % 2))]
+        top = 100.0 + (assignment is not None) + 40.0 * (seed % 2)
+        return [(x, top * x / BUDGET) for x in range(0, BUDGET + 1, 100)]
 
     runner = runner_of(study, TableExecutor(fixed))
     state = runner.search()
@@ -288,7 +297,7 @@ def test_every_failed_trial_has_a_reason():
     def incomplete(assignment: Mapping[str, PlainValue] | None, seed: int) -> Points:
         if assignment is None:
             return curve(assignment, seed)
-        return [] if assignment["algo.gamma"] == 0.9 else [(0.0, float("nan"))]
+        return [(0.0, 1.0)] if assignment["algo.gamma"] == 0.9 else [(100.0, float("nan"))]
 
     plan = plan_of(trials=8)
     found = Runner(
@@ -298,7 +307,7 @@ def test_every_failed_trial_has_a_reason():
     assert len(failed) == 8
     assert {one.problem for one in failed} == {
         "a return of its evaluations is not finite",
-        "it was not evaluated in its 200 env steps, and no episode ended: train longer",
+        "no evaluation in its 200 env steps has a score: gymnast logs ",
     }
 
 
@@ -332,3 +341,77 @@ def test_a_pruned_seed_counts_what_was_known_at_its_rung():
         assert one.ended == "pruned"
         assert one.env_steps == plan.rungs[0]
         assert max(x for x, _ in one.points) <= plan.rungs[0]
+
+
+def test_a_proposal_that_equals_the_baseline_is_not_trained_again():
+    same = {"algo.gamma": 0.98, "algo.clip": "0.2"}
+    fixed: dict[str, PlainValue] = {"algo.gamma": 0.98, "algo.clip": 0.2}
+    gammas, clips = Choices("algo.gamma", [0.5, 0.9, 0.98]), Choices("algo.clip", ["0.2", 0.3])
+    space = Space(SPACE.target, (gammas, clips), fixed)
+    assert space.equals_baseline(same)
+    for sampler in ("grid", "random"):
+        options = SearchOptions(sampler=sampler, rungs=1, seeds=1)
+        plan = studies.make_plan(space, options, Objective(), 20_000)
+        assert plan.size == 5
+        table = TableExecutor(lambda *_: [(20_000.0, 1.0)])
+        found = Runner(space, plan, MemoryJournal(), table, make_proposer(plan)).search().search
+        tried = [trial.assignment for trial in found.trials]
+        assert len(tried) == 6
+        assert tried[0] is None
+        assert same not in tried
+
+
+def test_a_study_whose_trials_fail_says_so_and_is_an_error(study: Study):
+    def weak(assignment: Mapping[str, PlainValue] | None, seed: int) -> Points:
+        return curve(assignment, seed) if assignment is None else [(0.0, 1.0)]
+
+    runner_of(study, TableExecutor(weak)).search()
+    problem = summarize(study).problem
+    assert problem.startswith("8 of 9 trials failed, such as trial 1: no evaluation in its 200 env")
+    study.journal.append({"event": "confirmed"})
+    result = CliRunner().invoke(cli, ["sweep", "resume", study.name], standalone_mode=False)
+    assert result.return_value == 1
+    assert f"error: {problem}" in result.stderr
+    assert f"  {problem}" in CliRunner().invoke(cli, ["sweep", "status", study.name]).stdout
+
+
+def test_a_study_without_a_usable_trial_says_why(study: Study):
+    runner_of(study, TableExecutor(lambda *_: [(0.0, 1.0)])).search()
+    with pytest.raises(RunError, match="9 of 9 trials failed, such as trial 0: no evaluation in"):
+        api.sweep_best(study.name, runs_dir=study.runs_dir)
+
+
+def test_a_population_is_not_compared_with_a_first_interval_and_not_called_confirmed(
+    runs_dir: Path,
+):
+    file = parse_space(TEXT)
+    plan = studies.make_plan(file.space, file.options(mode="pbt"), file.objective, BUDGET * 8)
+    study = studies.create("population", file.space, plan, runs_dir=runs_dir)
+    # Later intervals start from inherited weights, and happen to be worse.
+    falling = TableExecutor(lambda assignment, _: [(float(BUDGET), 1.0 if assignment else 500.0)])
+    state = runner_of(study, falling).search()
+    study.journal.append({"event": "confirmed"})
+    summary = summarize(study)
+    assert summary.baseline_value is None
+    assert summary.best is not None
+    assert summary.best >= len(state.search.trials) - plan.options.population
+    assert not summary.confirmed
+    best = api.sweep_best(study.name, runs_dir=runs_dir)
+    assert "population-based training has no confirmation" in best.unconfirmed
+
+
+def test_the_limit_of_the_server_is_no_setting_of_the_winner(runs_dir: Path):
+    executor = JobsExecutor("CartPole-v1:ppo", runs_dir, "first", run_minutes=2.5)
+    work = Work(Unit(0, 0, 0, 500), {}, None, 0, BUDGET, name="first-000-s0")
+    started: list[TrainRequest] = []
+
+    def launch_job(request: TrainRequest, **_: object) -> StartedRun:
+        started.append(request)
+        return StartedRun("id", "started", None, str(runs_dir / "id"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executor, "_launch", launch_job)
+        executor.start(work)
+        executor.start(replace(work, name="first-001-s0", settings={"stop.minutes": 0.5}))
+    assert [request.overrides["stop.minutes"] for request in started] == [2.5, 0.5]
+    assert [request.pause_at for request in started] == [500, 500]

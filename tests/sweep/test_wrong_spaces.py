@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gymnast.errors import GymnastError
-from gymnast.sweep.space_file import parse_space
+from gymnast.sweep.space_file import SAME_FOR_ALL, parse_space
 
 HEAD = "target: CartPole-v1\nparameters:\n"
 WRONG = {
@@ -126,15 +126,62 @@ def test_all_mistakes_are_reported_at_once():
     assert [line.split(": ")[0] for line in lines] == [f"space.yaml:{n}" for n in (5, 3, 4)]
 
 
-def test_values_that_contradict_each_other_in_most_trials_are_rejected():
-    steps = "  algo.n_steps: {choices: [8, 16, 32, 64, 128, 512]}\n"
-    text = HEAD + steps + "  algo.batch_size: {choices: [1024, 2048, 4096]}\n"
-    with pytest.raises(GymnastError, match="of 32 random assignments are not valid, such as"):
+def test_values_that_contradict_each_other_are_named():
+    text = HEAD + (
+        "  policy.activation: {choices: [tanh, relu]}\n"
+        "  algo.n_steps: {choices: [64, 2048]}\n"
+        "  env.n_envs: {choices: [1, 32]}\n"
+        "  algo.batch_size: {choices: [64, 2048]}\n"
+    )
+    with pytest.raises(GymnastError) as error:
         parse_space(text, "space.yaml")
+    assert str(error.value) == (
+        "space.yaml:6: algo.batch_size: 2048 is more than a rollout holds: 1 envs x 64 steps = 64 "
+        "(or write a share: 25%), with algo.n_steps 64 and env.n_envs 1"
+    )
 
 
-def test_a_value_that_is_only_valid_with_some_of_the_others_is_accepted():
-    steps = "  algo.n_steps: {choices: [64, 128, 256, 512]}\n"
+def test_a_value_that_only_the_other_parameters_make_valid_is_accepted():
+    steps = "  algo.n_steps: {choices: [128, 256, 512]}\n"  # 16 copies, and 64 steps in the preset
     file = parse_space(HEAD + steps + "  algo.batch_size: {choices: [256, 2048]}\n")
-    assert file.space.problem({"algo.n_steps": 64, "algo.batch_size": 2048})
-    assert not file.space.problem({"algo.n_steps": 512, "algo.batch_size": 2048})
+    assert file.space.problem({"algo.batch_size": 2048})
+
+
+WRONG_SETTINGS = """
+target: CartPole-v1
+settings: {seed: 3, eval: {wait: off}, eval.every: 50k env_steps, stop.env_steps: 10k}
+parameters:
+  seed: {choices: [1, 2]}
+  env.id: {choices: [CartPole-v1, Acrobot-v1]}
+  facts.threshold: {low: 1, high: 2}
+  eval.episodes: {choices: [3, 4]}
+  stop.eval_return: {value: "{goal}", parts: {goal: {low: 1, high: 500}}}
+  checkpoint.keep: {choices: [1, 2]}
+  algo.gamma: {low: 0.9, high: 1.5}
+  algo.lr: {low: 1, high: 0}
+"""
+
+
+def test_what_cannot_vary_or_be_set_is_reported_with_the_reason_and_all_other_mistakes():
+    with pytest.raises(GymnastError) as error:
+        parse_space(WRONG_SETTINGS, "space.yaml")
+    found = dict(line.split(": ", 2)[1:] for line in str(error.value).splitlines())
+    reasons = {key.split(".")[0] if key != "env.id" else key: text for key, text in found.items()}
+    for key in ("env.id", "facts", "stop", "checkpoint"):
+        assert reasons[key] == f"cannot be a parameter: {SAME_FOR_ALL[key]}"
+    assert found["eval.episodes"].startswith("cannot be a parameter")
+    assert "cannot be set: trials wait for their scores" in found["eval.wait"]
+    assert "50k env_steps is longer than a run of 10,000 env steps" in found["eval.every"]
+    assert "expected at most 1" in found["algo.gamma"]
+    assert "low 1 is not below high 0" in found["algo.lr"]
+    lines = str(error.value).splitlines()
+    assert (
+        sum(line.startswith("space.yaml:") and ": seed: cannot be" in line for line in lines) == 2
+    )
+    assert len(lines) == 11
+
+
+def test_a_study_without_evaluations_is_refused():
+    text = HEAD.replace("parameters", "settings: {eval.every: off}\nparameters")
+    with pytest.raises(GymnastError, match="is off, but trials are compared by their"):
+        parse_space(text + "  algo.lr: {low: 1e-4, high: 1e-2}\n")

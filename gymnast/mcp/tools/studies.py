@@ -49,13 +49,15 @@ def start(
     refuse_long_queue(context, 1)
     text = context.ask(api.sweep_init, target).text if space == DEFAULT else space
     minutes = context.options.max_minutes
+    run_minutes = float(f"{RUN_SHARE * minutes:.4g}")
     started = context.ask(
         api.sweep_start,
-        _limited_space(text, target, overrides, minutes),
+        _limited_space(text, target, overrides, run_minutes),
         name=name,
         source=source,
         trials=trials,
         minutes=minutes,
+        run_minutes=run_minutes,
         jobs=max_jobs(context.options.max_jobs),
     )
     plan = started.plan
@@ -108,7 +110,7 @@ def show(context: ToolContext, study: SweepSummary) -> Answer:
     if ranked:
         best = context.ask(api.sweep_best, study.name)
         confirmed = best.confirmation
-        content["verdict"] = "not confirmed yet" if confirmed is None else confirmed.verdict
+        content["verdict"] = best.unconfirmed if confirmed is None else confirmed.verdict
         content["best"] = {"trial": best.trial.number, "settings": best.trial.overrides}
         content["command"] = best.command
     content["trials"] = [_trial(one) for one in ranked]
@@ -149,9 +151,11 @@ def _wait_for_process(context: ToolContext, name: str) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _limited_space(text: str, target: str, overrides: Mapping[str, object], minutes: float) -> str:
-    """Returns a space whose target and settings are those of the call, and in which no run takes more than
-    its part of the allowed minutes, so that all of them together keep the limit."""
+def _limited_space(
+    text: str, target: str, overrides: Mapping[str, object], run_minutes: float
+) -> str:
+    """Returns a space whose target and settings are those of the call, and which gives no run more than the
+    allowed minutes."""
     try:
         data: Any = Source.parse(text).data
     except ConfigError as error:
@@ -161,10 +165,9 @@ def _limited_space(text: str, target: str, overrides: Mapping[str, object], minu
         raise ToolError(Problem("config", "search is no space", at="train.search", fix=fix))
     space = cast("dict[str, Any]", data)
     chosen: dict[str, object] = {**(space.get("settings") or {}), **flat(overrides)}
-    share = RUN_SHARE * minutes
     asked = chosen.get(MINUTES)
-    if not isinstance(asked, int | float) or not 0 < asked <= share:
-        chosen[MINUTES] = float(f"{share:.4g}")
+    if not isinstance(asked, int | float) or not 0 < asked <= run_minutes:
+        chosen.pop(MINUTES, None)  # the limit of the server is not a setting of the winner
     search = {**(space.get("search") or {}), "confirm": 1, "confirm_seeds": CONFIRM_SEEDS}
     space |= {"target": space.get("target") or target, "settings": chosen, "search": search}
     return json.dumps(space, indent=1)
@@ -176,7 +179,7 @@ def _started(started: StartedSweep) -> dict[str, object]:
 
 def _brief(study: SweepSummary) -> dict[str, object]:
     names = ("name", "status", "reason", "target", "trials", "planned_trials", "env_steps")
-    more = ("seconds", "best", "best_value", "baseline_value", "confirmed")
+    more = ("seconds", "best", "best_value", "baseline_value", "confirmed", "problem")
     return fields(study, (*names, *more))
 
 

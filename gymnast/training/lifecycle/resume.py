@@ -56,6 +56,7 @@ def resume(
     console: ConsoleFactory,
     keyboard: bool = False,
     debug: bool = False,
+    pause_at: int | None = None,
     on_branch: Callable[[Run], None] = lambda _: None,
 ) -> tuple[Run, Summary]:
     """Continues training from the checkpoint `at` (latest, best, or env steps) and returns the run that
@@ -64,7 +65,7 @@ def resume(
     If the checkpoint is not the newest, that is a new run (a branch) with this `label`, and `on_branch` is
     called with it before it trains. `make_collector` opens the environments of a config; `overrides`: dotted
     key -> new value of a setting; `optimizer`: restore the state of the algorithm as well; `keyboard`: keys
-    pressed in the terminal are commands.
+    pressed in the terminal are commands; `pause_at`: as in `ResumeRequest`.
     """
     planned = plan_resume(run, at=at, overrides=overrides, label=label)
     saved, branches, before, cfg = planned.saved, planned.branches, planned.before, planned.cfg
@@ -106,7 +107,7 @@ def resume(
         opened.announce(changed_keys, cfg if debug else None)
         if cfg != before:
             run.write_config(save(cfg), provenance)
-        return run, train_to_end(opened, row)
+        return run, train_to_end(opened, row, pause_at=pause_at)
 
 
 @dataclass(frozen=True)

@@ -76,11 +76,12 @@ def start_run(
     keyboard: bool = False,
     debug: bool = False,
     rerun_resumes: bool = False,
+    pause_at: int | None = None,
 ) -> tuple[Run, Summary]:
     """Creates a run in `runs_dir`, trains it to its end and returns it with its summary. `label`: its name,
     group and tags; `source`: the run and checkpoint whose weights it starts from; `keyboard`: keys pressed in
     the terminal are commands; `rerun_resumes`: running the same command again would continue this run
-    (decides whether a SLURM job is requeued)."""
+    (decides whether a SLURM job is requeued); `pause_at`: as in `TrainRequest`."""
     # 1. Refuse what cannot work while there is nothing to clean up.
     cfg = resolved.config
     data = validate_new_run(cfg, collector, source, runs_dir)
@@ -113,7 +114,7 @@ def start_run(
     ) as opened:
         start_fresh(opened.session, opened.writer, source)
         opened.announce(resolved.explicit_keys, cfg if debug else None)
-        return run, train_to_end(opened)
+        return run, train_to_end(opened, pause_at=pause_at)
 
 
 @dataclass(frozen=True)
@@ -278,12 +279,20 @@ def _open_metric_store(run: Run) -> tuple[MetricStore, str]:
         return MetricStore(path, "w"), f"{problem.message}; the file is now {aside.name}"
 
 
-def train_to_end(opened: OpenRun, row: Mapping[str, float] = {}) -> Summary:
+def train_to_end(
+    opened: OpenRun, row: Mapping[str, float] = {}, *, pause_at: int | None = None
+) -> Summary:
     """Trains until the loop ends and closes the recorder. A failure is recorded before it is raised. `row`:
-    the metrics of the last rollout before a resume."""
+    the metrics of the last rollout before a resume; `pause_at`: as in `TrainRequest`."""
     session, writer = opened.session, opened.writer
     loop = Loop(
-        session, writer, opened.interrupts, opened.commands, opened.learner_thread, dict(row)
+        session,
+        writer,
+        opened.interrupts,
+        opened.commands,
+        opened.learner_thread,
+        dict(row),
+        pause_at,
     )
     try:
         summary = loop.train()

@@ -21,7 +21,7 @@ MIN_EPISODES = 50
 @dataclass(frozen=True)
 class StopReason:
     kind: str
-    """solved, eval_return, plateau, train_return, budget, command, interrupted, or hosts."""
+    """solved, eval_return, plateau, train_return, budget, command, interrupted, paused, or hosts."""
     text: str
     version: int | None = None
     """Env steps of the version whose evaluation is the reason."""
@@ -29,7 +29,7 @@ class StopReason:
     @property
     def is_final(self) -> bool:
         """True if the run is done, False if it was only interrupted and can be resumed."""
-        return self.kind not in ("command", "interrupted", "hosts")
+        return self.kind not in ("command", "interrupted", "paused", "hosts")
 
 
 def stop_conditions(cfg: Config) -> list[str]:

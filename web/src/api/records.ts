@@ -76,8 +76,10 @@ export interface BestTrial {
   command: string;
   /** Its settings as a variant of a preset, in YAML. */
   patch: string;
-  /** None before the study is over. */
+  /** None if it was not confirmed on fresh seeds. */
   confirmation: Confirmation | null;
+  /** The reason why it was not; empty if it was. */
+  unconfirmed: string;
   /** Env steps of the search, without the confirmation. */
   env_steps: number;
   seconds: number;
@@ -3094,10 +3096,12 @@ export interface SweepSummary {
   best: number | null;
   /** Estimated objective of the best trial, over many seeds. */
   best_value: number | null;
-  /** The same of the target without changes. */
+  /** The same of the target without changes; None in population-based training, where no member trains without changes for as long as the best one. */
   baseline_value: number | null;
   /** Whether its best trial was confirmed on fresh seeds. */
   confirmed: boolean;
+  /** The failure of most of its trials, with a reason; empty if most have results. */
+  problem: string;
 }
 
 /** A task, described. */
@@ -3547,8 +3551,8 @@ export interface Arguments {
   set_live: { ref: string; assignments: Record<string, unknown> | string[]; timeout?: number; by?: string };
   evaluate_live: { ref: string; timeout?: number; by?: string };
   sweep_init: { target?: string; wandb?: string; file?: string };
-  sweep_plan: { space: string; trials?: number | null; seeds?: number | null; confirm_seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; source?: string; jobs?: number };
-  sweep_start: { space: string; name?: string; jobs_on?: string | null; trials?: number | null; seeds?: number | null; confirm_seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; source?: string; jobs?: number };
+  sweep_plan: { space: string; trials?: number | null; seeds?: number | null; confirm_seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; run_minutes?: number | null; total_env_steps?: number | null; source?: string; jobs?: number };
+  sweep_start: { space: string; name?: string; jobs_on?: string | null; trials?: number | null; seeds?: number | null; confirm_seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; run_minutes?: number | null; total_env_steps?: number | null; source?: string; jobs?: number };
   sweep_list: Record<string, never>;
   sweep_status: { study: string; curves?: boolean };
   sweep_resume: { study: string; trials?: number | null; minutes?: number | null; jobs?: number | null };
