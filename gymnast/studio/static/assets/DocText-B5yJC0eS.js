@@ -1,0 +1,1 @@
+import{L as e,Z as t}from"./router-CQiQsljV.js";function n({text:n}){return e(t,{children:n.split("`").map((t,n)=>n%2?e(`code`,{children:t},n):t)})}export{n as t};

@@ -1,1 +1,0 @@
-import{c as e,d as t,f as n}from"./numbers-BH-FXtbT.js";import{L as r}from"./router-DWSAd1TO.js";function i({value:i,metric:a}){if(i==null)return r(`span`,{class:`num muted`,children:`-`});let[o,s]=a?n(a,i):[e(i),``];return r(`span`,{class:`num`,title:t(i),children:[o,s&&r(`span`,{class:`unit`,children:s===`%`?s:` ${s}`})]})}export{i as t};

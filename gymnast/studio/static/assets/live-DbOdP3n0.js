@@ -1,0 +1,2 @@
+import{W as e,q as t}from"./router-CQiQsljV.js";function n(e){return e.map(e=>`${e.id} ${e.status} ${e.clocks.env_steps??0}`).join(`
+`)}function r(n,r,i){let a=t(r);a.current=r;let o=t(n),s=t(0),c=t(null);e(()=>{let e=o.current!==``&&o.current!==n;o.current=n,e&&c.current===null&&(c.current=setTimeout(()=>{c.current=null,s.current=performance.now()+i,a.current()},Math.max(0,s.current-performance.now())))},[n]),e(()=>()=>void(c.current!==null&&clearTimeout(c.current)),[])}export{r as n,n as t};

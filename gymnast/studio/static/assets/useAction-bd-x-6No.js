@@ -1,0 +1,1 @@
+import{x as e,z as t}from"./router-CQiQsljV.js";function n(){let n=t(!1),r=t(void 0);return{busy:n,error:r,async run(t){if(!n.peek()){n.value=!0,r.value=void 0;try{await t()}catch(t){r.value=e(t)}finally{n.value=!1}}},clear:()=>r.value=void 0}}export{n as t};
