@@ -1,4 +1,4 @@
-"""A progress bar on stderr, shown only in a terminal."""
+"""Progress on stderr: a bar in a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from contextlib import contextmanager
 
 import click
 
+LINE_SECONDS = 10.0
+"""Seconds between two lines where stderr is not a terminal."""
+
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows a progress bar, unless the label is empty, and yields the function `update(done, total)` that
-    advances it."""
-    hidden = not label or not sys.stderr.isatty()
-    with click.progressbar(length=1, label=label, file=sys.stderr, hidden=hidden) as bar:
+    """Shows progress, unless the label is empty, and yields the function `update(done, total)` that advances
+    it."""
+    if label and not sys.stderr.isatty():
+        yield _line_printer(label)
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr, hidden=not label) as bar:
 
         def update(done: int, total: int) -> None:
             if not bar.pos:  # the time before the first call would spoil the estimate of the rest
@@ -24,3 +29,16 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield update
+
+
+def _line_printer(label: str) -> Callable[[int, int], None]:
+    """Returns `update(done, total)`, which prints a line if the last one is LINE_SECONDS old."""
+    printed = time.monotonic()
+
+    def update(done: int, total: int) -> None:
+        nonlocal printed
+        if time.monotonic() - printed >= LINE_SECONDS:
+            printed = time.monotonic()
+            click.echo(f"{label}: {done:,} of {total:,}", err=True)
+
+    return update
