@@ -9,7 +9,6 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.jobs import record
 from gymnast.jobs.remote.state import remote_status, waits_to_continue
-from gymnast.runs import trust
 from gymnast.runs.run import ACTIVE
 
 LIVE = ("queued", "starting", *ACTIVE)
@@ -99,6 +98,9 @@ def _unsettled(runs_dir: Path, ids: Iterable[str] | None) -> Iterator[record.Job
     else:
         found = [record.read(folder, name) for name in ids if record.has_record(folder, name)]
     live = [job for job in found if "remote" in job and not job.get("settled")]
-    yield from (
-        job for job in live if trust.is_signature(job.get("signature", ""), record.submission(job))
-    )
+    if live:
+        from gymnast.runs import trust  # imports the settings file's parser
+
+        for job in live:
+            if trust.is_signature(job.get("signature", ""), record.submission(job)):
+                yield job

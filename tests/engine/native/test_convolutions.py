@@ -121,7 +121,7 @@ def test_convolutions_with_any_kernel_and_stride_match_the_definition(
     with (
         # oneDNN's weight gradient of 1x1 kernels crashes on CPUs that have AVX2 but not AVX-512
         torch.backends.mkldnn.flags(enabled=False),
-        patch.object(architecture, "_nature", body),
+        patch.dict(architecture._CNNS, nature=body),
         patch.dict(IMAGES, drawn=ImageObs(shape, 255, channels)),
     ):
         problem = images("drawn", rows=5, cnn="nature", weight_noise=0.1, activation="tanh")
