@@ -33,7 +33,7 @@ ELSEWHERE = {
     "runs/trace_budget.py": "appends, after it has refused a link",
     "runs/trust.py": "the key of the user",
     "runs/unpack.py": "writes, and reads the archive",
-    "film/background.py": "appends, after it has refused a link",
+    "film/worker.py": "appends, after it has refused a link",
     "studio/background.py": "the log of the studio",
     "studio/front_end.py": "shipped with gymnast",
     "studio/guide.py": "shipped with gymnast",

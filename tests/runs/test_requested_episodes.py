@@ -139,7 +139,9 @@ def test_the_config_of_an_episode_has_its_settings(make_run: Maker):
     changed = config_with(run, EpisodeSettings({"env.kwargs.gravity": -8.5}))
     assert changed.env.kwargs["gravity"] == -8.5
     assert config_with(run, None) == config_with(run, PLAIN) == run.config()
-    assert changed.model_copy(update={"env": run.config().env}) == run.config()
+    assert changed.facts.threshold is None, "declared for the environment as it is"
+    same = {"env": run.config().env, "facts": run.config().facts}
+    assert changed.model_copy(update=same) == run.config()
 
 
 def test_processes_that_store_at_the_same_time_never_share_a_number(
