@@ -45,7 +45,7 @@ WRONG = {
     ),
     "a schedule that is none": (
         HEAD + "  algo.lr: {choices: [3e-4 -> 0, 3e-4 => 0]}\n",
-        "space.yaml:3: algo.lr: 3e-4 => 0 is not a number (expected a number such as 3, 1e-3 or 50k)",
+        "space.yaml:3: algo.lr: `=> 0` is not understood (expected `3e-4`, `3e-4 -> 0 cosine`",
     ),
     "a condition on a later parameter": (
         HEAD + "  algo.clip: {low: 0.1, high: 0.3, when: {algo.value_loss: huber}}\n"
