@@ -50,7 +50,8 @@ def test_no_package_is_imported_before_one_of_its_ids_is_used():
 def test_a_missing_package_is_named_with_its_install_command(
     id: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ):
-    ours = tuple(f"gymnast.envs.{name}" for name in ("minatar", "minigrid", "mujoco", "vizdoom"))
+    suites = ("minatar", "minigrid", "mujoco", "vizdoom")
+    ours = tuple(f"gymnast.envs.suites.{name}" for name in suites)
     users = (*ours, "gymnasium.envs.mujoco", "gymnasium.envs.box2d")
     for name in [m for m in sys.modules if m.startswith((f"{package}.", *users))]:
         monkeypatch.delitem(sys.modules, name)

@@ -160,7 +160,7 @@ def test_show_reads_checkpoints_only_to_verify_them_and_lists_damaged_ones(
 ):
     files = [run.checkpoints / f"{step:012d}" / "policy.safetensors" for step in (512, 1024)]
     for file in files:
-        file.write_bytes(b"")
+        file.write_bytes(bytes(file.stat().st_size))  # another size is noticed without reading
     with monkeypatch.context() as patched:
         patched.setattr(checkpoint, "read", None)
         assert json.loads(ask("show", "--json"))["checkpoints"]["latest"]["step"] == 1024
