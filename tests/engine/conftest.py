@@ -9,7 +9,7 @@ import pytest
 from gymnast.import_object import ALLOW_VARIABLE
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def allowed_code() -> Iterator[None]:
     """Tests of this folder create environments and networks of their own without resolving a preset."""
     with pytest.MonkeyPatch.context() as patch:

@@ -91,10 +91,11 @@ def test_31_the_last_reported_metrics_are_recorded_and_every_name_is_declared():
     of_roles = {name for name in METRICS if name.startswith(("match/", "league/"))}
     of_hosts = {name for name in METRICS if name.startswith("hosts/")}
     never = set(METRICS) - names - of_roles - of_hosts
-    only_elsewhere = {  # normalizers that are off, Box actions, a curriculum, shaping, ReLU, a trunk, memory
+    only_elsewhere = {  # normalizers, Box actions, effects, a curriculum, shaping, ReLU, a trunk, memory
         "policy/log_std",
         "policy/memory_effect",
         "rollout/action_at_limit",
+        "rollout/action_effect",
         "rollout/action_offset",
         "rollout/action_spread",
         "episode/shaped_return",
@@ -115,7 +116,7 @@ def test_32_a_loss_that_falls_is_better_and_one_that_rises_is_worse(runs_dir: Pa
     run = Run.create(runs_dir, config_text="", preset="A:ppo", seed=0, provenance={})
     with MetricStore(run.path / "metrics.db", "w") as store:
         for i in range(40):
-            row = {"clock/rollouts": float(i), "clock/env_steps": 10.0 * i}
+            row = {"clock/rollouts": float(i), "clock/vec_steps": 10.0 * i}
             store.append(row | {"value/loss": 10.0 - i / 10, "episode/return": -i / 10})
     verdicts = {trend.key: trend.overall.verdict for trend in api.trends(run.id).trends}
     assert verdicts == {"value/loss": "better", "episode/return": "worse"}

@@ -12,7 +12,6 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-from gymnast.config import presets
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.versions import highest_version, version_of
 from gymnast.envs.env_types import Env
@@ -78,6 +77,8 @@ def successor_error(env_id: str) -> EnvError | None:
 def preset_of(env_id: str) -> str | None:
     """Returns `LunarLander-v3:continuous` for `LunarLanderContinuous-v3`: a variant of the preset of another
     id that creates the same environment. None if there is none, or if the id has a preset itself."""
+    from gymnast.config import presets  # only for ids that Gymnasium has renamed
+
     spec, known = gym.registry.get(env_id), presets.all_presets()
     if spec is None or env_id in known:
         return None
