@@ -119,8 +119,8 @@ def _text(doubt: str, info: RunInfo) -> str:
     start, kind = info.get("start_score"), info.get("parent_kind")
     number = f" ({formatting.number(start['mean'])})" if start else ""
     run = "branch" if kind == BRANCH else "run"
-    if doubt == "not better" and not has_interval(start):
-        return f"the {run} is no better than its first training episodes"
+    if doubt == "not better" and not kind and not has_interval(start):
+        return "the run is no better than its first training episodes"
     texts: dict[str, str] = {
         "not better": f"no version of this {run} is better than {start_text(kind)}{number}",
         "solved at start": f"the untrained policy already reaches the threshold{number}",
