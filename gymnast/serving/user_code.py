@@ -115,7 +115,8 @@ def _assignments(value: object) -> object:
 
 def _code_of_runs(ref: str, runs_dir: Path) -> Iterator[tuple[str, str]]:
     """Yields the code that the stored config of a run, or of the runs of a group, names."""
-    for part in ref.split("+"):
+    # An empty text names no run, while `group_runs` would return those without a group.
+    for part in filter(None, ref.split("+")):
         for run in _runs(part, runs_dir):
             try:
                 named = [*run.config_code(), *code_in({"preset": run.info["preset"]})]

@@ -82,6 +82,11 @@ class JobsExecutor:
             return None
         if path is not None and self._is_over(path, work):
             return self._measurement(path, work)
+        if path is None and (job := self._newest_job(work.name)) is not None:
+            if job.is_live:
+                return None
+            if job.status == "failed":  # before it had a run: a restart would fail in the same way
+                return Measurement("failed", problem=job.reason)
         restarts = self._restarts[work.name] = self._restarts.get(work.name, 0) + 1
         if restarts > MAX_RESTARTS:
             problem = f"its process ended {restarts} times without a result"
@@ -136,6 +141,9 @@ class JobsExecutor:
             return None
         self._paths[name] = Path(found[0])
         return self._paths[name]
+
+    def _newest_job(self, name: str) -> status.JobStatus | None:
+        return next((job for job in status.jobs(self.runs_dir) if job.name == name), None)
 
     def _train(self, work: Work) -> None:
         group = work.name.rpartition("-")[0]

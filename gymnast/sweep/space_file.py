@@ -234,19 +234,21 @@ def _search(
 
 def _invalid_values(source: Source, space: Space) -> Iterator[Problem]:
     """Yields the problems of the target, of the settings, and of every bound and choice on its own."""
+    of_target: Sequence[Problem] = ()
     try:
         config = resolve(space.target, space.settings).config
     except InvalidConfig as error:
-        for one in error.details:
+        of_target = error.details
+        for one in of_target:
             at = source.location(("settings", one.key)) if one.key else source.location(("target",))
             yield Problem(at, one.key, one.text)
-        return
     except ConfigError as error:
         yield Problem(source.location(("target",)), "target", str(error))
         return
-    if problem := _evaluated_too_rarely(config):
-        path = ("settings", *_written_as("eval.every", space.settings))
-        yield Problem(source.location(path), "eval.every", problem)
+    else:
+        if problem := _evaluated_too_rarely(config):
+            path = ("settings", *_written_as("eval.every", space.settings))
+            yield Problem(source.location(path), "eval.every", problem)
     both = [key for key in space.settings if key in _keys(space)]
     for key in both:
         yield Problem(source.location(("settings", key)), key, "is a parameter as well")
@@ -259,7 +261,7 @@ def _invalid_values(source: Source, space: Space) -> Iterator[Problem]:
             if name in in_templates:
                 tried = {**middle, **tried}
             own = {k: v for k, v in space.overrides(tried).items() if name.startswith(k)}
-            text = _problem_of(space, own)
+            text = _problem_of(space, own, of_target)
             if text and not _fits_others(space, name, value):
                 whole = " (or add `type: int`)" if "whole number" in text else ""
                 yield Problem(source.location(_path(space, name)), name, f"{text}{whole}")
@@ -281,13 +283,16 @@ def _evaluated_too_rarely(config: Config) -> str:
     return f"{every} is longer than {run} (expected a share such as 10%)"
 
 
-def _problem_of(space: Space, overrides: Mapping[str, PlainValue]) -> str:
+def _problem_of(
+    space: Space, overrides: Mapping[str, PlainValue], of_target: Sequence[Problem] = ()
+) -> str:
     """Returns why a value of one key is not accepted; conflicts with other settings are left to
-    `contradictions`."""
+    `contradictions`. `of_target`: the problems without this value."""
     try:
         resolve(space.target, {**space.settings, **overrides})
     except InvalidConfig as error:
-        own = [one for one in error.details if one.key in overrides or one.is_unknown_key]
+        new = [one for one in error.details if one not in of_target]
+        own = [one for one in new if one.key in overrides or one.is_unknown_key]
         return own[0].text if own else ""
     except ConfigError as error:
         return str(error)

@@ -11,6 +11,7 @@ import pytest
 from gymnast import api
 from gymnast.mcp.options import McpOptions
 from gymnast.mcp.tools import studies as studies_tool
+from gymnast.runs.run import Run
 from gymnast.sweep import launch
 from gymnast.sweep import study as studies
 from gymnast.sweep.probe import Probe
@@ -111,6 +112,18 @@ def test_the_default_space_is_that_of_the_algorithm(tmp_path: Path, started: lis
     options = McpOptions(tmp_path / "runs")
     answer = ask(options, "train", target="CartPole-v1:ppo", search="default")
     assert "algo.gamma" in answer["parameters"]
+    assert started == [answer["study"]]
+
+
+def test_a_run_that_names_code_prevents_no_study_of_something_else(
+    tmp_path: Path, started: list[str]
+):
+    options = McpOptions(tmp_path / "runs")
+    text = "env: {id: 'py:os:system'}\n"
+    facts = {"preset": "py:os:system:ppo", "env": "py:os:system", "algo": "ppo", "seed": 0}
+    run = Run.create(options.runs_dir, config_text=text, provenance={}, **facts)
+    assert run.config_code()
+    answer = ask(options, "train", target="CartPole-v1:ppo", search="default")
     assert started == [answer["study"]]
 
 

@@ -16,6 +16,7 @@ from gymnast.api.sweep_options import SweepOptions
 from gymnast.cli import cli
 from gymnast.config.plain_value import PlainValue
 from gymnast.errors import RunError, UsageError
+from gymnast.jobs import status
 from gymnast.jobs.detach import StartedRun
 from gymnast.sweep import launch, pbt
 from gymnast.sweep import runner as runner_module
@@ -40,6 +41,7 @@ from gymnast.sweep.state import state_of
 from gymnast.sweep.study import Study
 from gymnast.training.request import TrainRequest
 from tests.sweep.table import BUDGET, SPACE, TEXT, TableExecutor, curve, plan_of
+from tests.waiting import wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -398,6 +400,17 @@ def test_a_population_is_not_compared_with_a_first_interval_and_not_called_confi
     assert not summary.confirmed
     best = api.sweep_best(study.name, runs_dir=runs_dir)
     assert "population-based training has no confirmation" in best.unconfirmed
+
+
+def test_a_trial_that_fails_before_it_has_a_run_fails_once_and_says_why(runs_dir: Path):
+    executor = JobsExecutor("py:tests.scripted:Broken", runs_dir, "first")
+    kwargs = {"env.kwargs.how": "raises", "env.kwargs.only": "all", "env.kwargs.at": 1}
+    work = Work(Unit(0, 0, 0, 500), kwargs, None, 0, BUDGET, name="first-000-s0")
+    executor.start(work)
+    measured = wait_for(lambda: executor.poll(work))
+    assert measured.ended == "failed"
+    assert "the physics went wrong" in measured.problem
+    assert len(status.jobs(runs_dir)) == 1
 
 
 def test_the_limit_of_the_server_is_no_setting_of_the_winner(runs_dir: Path):

@@ -181,6 +181,16 @@ def test_what_cannot_vary_or_be_set_is_reported_with_the_reason_and_all_other_mi
     assert len(lines) == 11
 
 
+def test_settings_that_contradict_each_other_hide_no_mistake_of_a_parameter():
+    # One copy and 64 steps are less than a batch.
+    text = "target: CartPole-v1\nsettings: {env.n_envs: 1}\nparameters:\n"
+    text += "  algo.gamma: {low: 0.9, high: 1.5}\n  algo.lrr: {low: 1, high: 2}\n"
+    with pytest.raises(GymnastError) as error:
+        parse_space(text, "space.yaml")
+    keys = [line.split(": ")[1] for line in str(error.value).splitlines()]
+    assert keys == ["algo.batch_size", "algo.gamma", "algo.lrr"]
+
+
 def test_a_study_without_evaluations_is_refused():
     text = HEAD.replace("parameters", "settings: {eval.every: off}\nparameters")
     with pytest.raises(GymnastError, match="is off, but trials are compared by their"):
