@@ -41,6 +41,7 @@ def place(jobs_on: str | None, *, requeue: bool) -> Place | None:
     provider = find_provider(jobs_on)
     if not provider.submit:
         raise UsageError(f"{jobs_on!r} has no submit command", fix="gymnast train --help")
+    require_programs(provider)
     return Place(provider, requeue)
 
 

@@ -283,6 +283,7 @@ def launch_resume(
         title=f"check {run.id}",
     ).finish()
     directory, shown = run.path.parent, {"target": info["preset"], "seed": info["seed"]}
+    check_names_free([request.name], directory)  # of a branch
     if place is None:
         return start_job(request, runs_dir=directory, limit=queue.max_jobs(max_jobs), **shown)
     from gymnast.jobs.remote.submit import facts_for, submit_job

@@ -346,6 +346,17 @@ def _name(step: int) -> str:
 
 
 def _damaged(path: Path, problem: str) -> CheckpointError:
-    earlier = [step for step in list_checkpoints(path.parent.parent) if _name(step) < path.name]
+    found = list_checkpoints(path.parent.parent)
+    earlier = [s for s, other in found.items() if _name(s) < path.name and _looks_whole(other)]
     fix = f"use an earlier checkpoint: {', '.join(map(str, earlier[-3:]))}" if earlier else ""
     return CheckpointError(f"is damaged: {problem}", at=str(path), fix=fix)
+
+
+def _looks_whole(path: Path) -> bool:
+    """Returns whether the manifest can be read and all files have their sizes."""
+    try:
+        manifest = document.loads(files.read(path / MANIFEST, below=path.parent))
+        sizes = {name: (path / name).stat().st_size for name in manifest["files"]}
+        return sizes == {name: manifest.get("sizes", sizes)[name] for name in sizes}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False

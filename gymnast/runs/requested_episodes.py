@@ -85,11 +85,13 @@ def store_episode(
     """Stores an episode and returns its number; removes the oldest ones of its kind beyond the limits. Safe
     if several processes store episodes at the same time. Raises RunError if the run was deleted."""
     folder = layout.EPISODES.path(run.path)
-    try:
-        folder.mkdir(exist_ok=True)  # not its parents: a deleted run must not come back
-    except FileNotFoundError:
-        raise RunError("the run was deleted; the episode is not stored", at=str(run.path)) from None
-    with lock.exclusive(run.path / _LOCK):
+    with durable.explain_os_errors(folder):
+        try:
+            folder.mkdir(exist_ok=True)  # not its parents: a deleted run must not come back
+        except FileNotFoundError:
+            problem = "the run was deleted; the episode is not stored"
+            raise RunError(problem, at=str(run.path)) from None
+    with durable.explain_os_errors(folder), lock.exclusive(run.path / _LOCK):
         earlier = [file for file in requested_files(run) if file.kind == kind]
         number = earlier[-1].number + 1 if earlier else 0
         path = folder / f"{kind}-{episode.version:012d}-{number:06d}.safetensors"

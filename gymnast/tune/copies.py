@@ -24,6 +24,7 @@ from gymnast.progress import ProgressCallback, no_progress
 from gymnast.rl.diversity import diversity
 from gymnast.runs.machine import usable_cores
 from gymnast.seeds import episode_seed, stream
+from gymnast.text.formatting import number
 from gymnast.tune.record import ProbeResult, SpeedSample, TuningResult
 from gymnast.tune.sampling import measure_speed
 
@@ -228,10 +229,14 @@ def _signal_text(signal: ProbeResult, steps: int | None) -> str:
         return f"no reward differed from the most common one ({measured}): they are rare, or need skill"
     if signal.between < 1.5:
         return f"nearly every step has a reward of its own ({measured})"
-    text = f"{signal.between:.3g} steps between informative rewards ({measured})"
+    text = f"{number(signal.between)} steps between informative rewards ({measured})"
     if not steps:
         return text
-    return f"{text}: a rollout of {steps} steps contains {steps / signal.between:.2g} of them"
+    text += f": a rollout of {steps:,} steps contains {number(steps / signal.between)} of them"
+    if steps < MAX_ROLLOUT < REWARDS_PER_ROLLOUT * signal.between:  # nothing is proposed
+        of_longest = number(MAX_ROLLOUT / signal.between)
+        text += f"; even one of {MAX_ROLLOUT:,} steps would contain {of_longest}"
+    return text
 
 
 def _diversity_text(value: float) -> str:

@@ -83,6 +83,14 @@ def test_a_branch_from_an_earlier_checkpoint_is_a_new_run(finished: Run):
     assert (info["parent"], info["parent_step"]) == (finished.id, early)
 
 
+def test_a_branch_with_the_name_of_another_run_is_refused_before_a_job_starts(finished: Run):
+    finished.update(name="mine")
+    early = [*checkpoint.list_checkpoints(finished.path)][1]
+    with pytest.raises(RunError, match="the name 'mine' is taken"):
+        api.resume(finished.id, at=str(early), name="mine")
+    assert api.jobs() == []
+
+
 def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_were_started(
     finished: Run,
 ):

@@ -17,7 +17,9 @@ from PIL import Image
 
 from gymnast import api
 from gymnast.errors import GymnastError, RunError, UsageError
+from gymnast.insight.chart import ChartData, ChartSeries
 from gymnast.insight.report import pictures
+from gymnast.insight.report.texts import chart_text
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 from tests.cli_output import cli_output
@@ -212,3 +214,10 @@ def test_pictures_of_others_are_never_overwritten(run: Run, tmp_path: Path):
 def test_an_unknown_format_is_refused(run: Run, runs_dir: Path):
     with pytest.raises(UsageError, match="pdf is not a format of reports"):
         api.report(run.id, ["md", "pdf"], runs_dir=runs_dir)
+
+
+def test_a_plot_as_text_names_the_unit_of_its_values_and_the_clock():
+    line = ChartSeries("policy/entropy", "entropy", [1.0, 2.0], [0.7, 0.6])
+    chart = ChartData("entropy", "policy", "Entropy", "", "vec_steps", [line], unit="nats")
+    assert " nats over vec_steps " in chart_text(chart)
+    assert "(nats)" not in chart_text(chart)

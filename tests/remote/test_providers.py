@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from gymnast import api
+from gymnast.cli.train import train
 from gymnast.config.problems import InvalidConfig
 from gymnast.errors import Failure, UsageError
 from gymnast.jobs.remote.provider import SHIPPED, Provider, find_provider, require_programs
@@ -129,3 +131,12 @@ def test_a_provider_without_commands_cannot_be_submitted_to():
     with pytest.raises(UsageError, match="has no submit command"):
         hosts.place("template", requeue=False)
     assert find_provider("template") == Provider("template", submit=())
+
+
+def test_a_dry_run_refuses_a_place_whose_programs_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = ["CartPole-v1", "--jobs-on", "slurm", "--dry-run", "--runs", str(tmp_path)]
+    with pytest.raises(UsageError, match="'sbatch', which was not found"):
+        CliRunner().invoke(train, words, standalone_mode=False, catch_exceptions=False)

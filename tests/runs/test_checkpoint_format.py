@@ -120,15 +120,21 @@ def test_latest_raises_if_no_checkpoint_loads(tmp_path: Path):
     assert "earlier" not in str(refused.value)  # there is none
 
 
-def test_the_fix_for_a_damaged_checkpoint_names_the_earlier_ones(tmp_path: Path):
-    paths = [save(tmp_path, step) for step in (5, 7, 9)]
+def test_the_fix_for_a_damaged_checkpoint_names_the_earlier_ones_that_are_not_damaged(
+    tmp_path: Path,
+):
+    paths = [save(tmp_path, step) for step in (5, 7, 9, 11)]
     fixes: list[str] = []
-    for path in paths:
+    for path in reversed(paths):
         (path / "policy.safetensors").write_bytes(b"")
         with pytest.raises(CheckpointError) as refused:
-            checkpoint.read(path)
-        fixes.append(refused.value.fix)
-    assert fixes == ["", "use an earlier checkpoint: 5", "use an earlier checkpoint: 5, 7"]
+            checkpoint.read(paths[-1])
+        fixes.append(refused.value.fix.removeprefix("use an earlier checkpoint: "))
+    assert fixes == ["5, 7, 9", "5, 7", "5", ""]
+    (save(tmp_path, 6) / "manifest.json").write_text("{}")
+    with pytest.raises(CheckpointError) as refused:
+        checkpoint.read(paths[-1])
+    assert refused.value.fix == ""
 
 
 def test_an_unknown_checkpoint_format_is_rejected(tmp_path: Path):

@@ -11,7 +11,7 @@ import pytest
 
 from gymnast import api
 from gymnast.config.resolve import resolve, save
-from gymnast.errors import RunError, UsageError
+from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.film.choose import choose_episode
 from gymnast.film.requested import find_requested
 from gymnast.runs import layout, requested_episodes
@@ -248,3 +248,12 @@ def test_every_kind_can_be_asked_for(make_run: Maker, kind: str):
     assert list(list_episodes(make_run(), kind)) == []
     with pytest.raises(UsageError, match="not a kind of episode"):
         list(list_episodes(make_run(), f"{kind}s"))
+
+
+def test_an_episode_that_cannot_be_written_is_an_error_that_names_the_folder(make_run: Maker):
+    run = make_run()
+    folder = layout.EPISODES.path(run.path)
+    folder.write_text("not a folder")
+    with pytest.raises(GymnastError, match="not written: File exists") as refused:
+        store_episode(run, "played", episode(), PLAIN)
+    assert refused.value.at == str(folder)

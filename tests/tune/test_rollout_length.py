@@ -9,7 +9,12 @@ import pytest
 
 from gymnast.cli.tune import _page
 from gymnast.config.resolve import parse_assignment, resolve
-from gymnast.tune.copies import MAX_ROLLOUT, REWARDS_PER_ROLLOUT, longer_rollouts
+from gymnast.tune.copies import (
+    MAX_ROLLOUT,
+    REWARDS_PER_ROLLOUT,
+    _signal_text,
+    longer_rollouts,
+)
 from gymnast.tune.record import ProbeResult, SpeedSample, TuningResult
 
 
@@ -53,3 +58,12 @@ def test_the_printed_command_has_the_fastest_backend_and_the_longer_rollout_and_
     settings = dict(map(parse_assignment, words))
     assert settings == {"env.n_envs": 16, "env.backend": "process", "algo.n_steps": 128}
     resolve("CartPole-v1", settings)
+
+
+def test_rewards_that_are_too_rare_for_longer_rollouts_are_reported_with_the_longest_one():
+    rare, common = (_signal_text(ProbeResult(n, 4096, 1.0), 128) for n in (1370.0, 89.0))
+    assert rare == (
+        "1,370 steps between informative rewards (random actions, 4,096 steps): a rollout of 128 steps"
+        " contains 0.09 of them; even one of 2,048 steps would contain 1.49"
+    )
+    assert common.endswith("a rollout of 128 steps contains 1.44 of them")

@@ -19,7 +19,7 @@ def chart_text(chart: ChartData) -> str:
 
 def _curves(chart: ChartData) -> str:
     series = {line.label: (line.x, _values(line)) for line in chart.series}
-    label = chart.x + (f" ({chart.unit})" if chart.unit not in ("", "share") else "")
+    label = chart.x if chart.unit in ("", "share") else f"{chart.unit} over {chart.x}"
     return line_chart(series, width=WIDTH, height=HEIGHT, x_label=label)
 
 
