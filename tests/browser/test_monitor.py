@@ -159,7 +159,7 @@ def test_charts_have_the_values_of_the_report(
     (line,) = compared.series
     assert line.band == "95 % interval of the mean over runs"
     head, *rows = chart_csv(page, compared.title)
-    assert head == ["env steps", "ppo", "ppo low", "ppo high"]
+    assert head == ["vec steps", "ppo", "ppo low", "ppo high"]
     expected = zip(line.x, line.y, line.low, line.high, strict=True)
     assert [numbers(row) for row in rows] == [list(point) for point in expected]
     expect(page.get_by_text(compared.note).first).to_be_visible()

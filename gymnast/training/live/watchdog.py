@@ -41,6 +41,8 @@ GRACE_SECONDS = 5.0
 """Seconds that an interrupted call may take to end."""
 SILENCE_SECONDS = 10.0
 """Further seconds in which no thread of Python ran, after which the guardian kills the process."""
+LONGEST = 1e8
+"""Longest limit in seconds, three years: timers of the system know no much larger number."""
 SIGNAL = signal.SIGUSR2
 """Interrupts the training thread, even in a system call."""
 
@@ -51,8 +53,8 @@ class Watchdog:
     def __init__(self, timeout: float, report: Report, *, starts: bool = False) -> None:
         """`timeout`: seconds that a call of `reset` or `step` may take; `starts`: environments are created,
         which may take longer and hold the interpreter lock."""
-        self.timeout, self._report, self._starts = timeout, report, starts
-        self._every = min(timeout / 8, POLL_SECONDS)
+        self.timeout, self._report, self._starts = min(timeout, LONGEST), report, starts
+        self._every = min(self.timeout / 8, POLL_SECONDS)
         self._ended, self._has_failed = threading.Event(), False
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         self._can_interrupt = False
